@@ -29,11 +29,7 @@ std::string short_decimals(double x) {
 
 // A swatch of a legend, and the words to its right.
 void legend_entry(Picture& draw, double x, double y, const Words& words, bool allowed) {
-  const Box swatch{x, y - 7, 14, 14};
-  if (allowed)
-    draw.shaded(swatch, 1, {0.35});
-  else
-    draw.hatched(swatch);
+  draw.mask({x, y - 7, 14, 14}, 1, {allowed});
   draw.label({x + 20, y}, words, {.size = 11, .align = "start"});
 }
 
@@ -149,16 +145,7 @@ void sparse_masks(Picture& draw) {
     return Box{x, 26, 76, 76};
   };
   const auto panel = [&](double x, const Words& name, const heed::Mask& mask) {
-    const Box all = title(x, name);
-    const std::vector<bool> allowed = mask.allowed().to_vector<bool>();
-    for (size_t i = 0; i < kT; ++i)
-      for (size_t j = 0; j < kT; ++j) {
-        const Box cell = all.cell(i, kT, j, kT);
-        if (allowed[i * kT + j])
-          draw.shaded(cell, 1, {0.35});
-        else
-          draw.hatched(cell);
-      }
+    draw.mask(title(x, name), kT, mask.allowed().to_vector<bool>());
   };
   const heed::Mask causal = heed::Mask::causal(kT), first = heed::arange(kT, heed::int64) < 1;
   panel(8, {"window, sink", "窗口加汇点"}, heed::Mask::window(kT, 2, 0) | (first & causal));

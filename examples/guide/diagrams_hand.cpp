@@ -172,6 +172,17 @@ void Picture::hatched(const Box& where) {
   include(where.y + where.height);
 }
 
+void Picture::mask(const Box& where, size_t rows, const std::vector<bool>& allowed) {
+  const size_t columns = allowed.size() / rows;
+  for (size_t i = 0; i < allowed.size(); ++i) {
+    const Box cell = where.cell(i / columns, rows, i % columns, columns);
+    if (allowed[i])
+      shaded(cell, 1, {0.35});
+    else
+      hatched(cell);
+  }
+}
+
 void Picture::area(const Box& where, Color color, double shade) {
   body_ += heed::detail::line(
       R"svg(<rect x="{}" y="{}" width="{}" height="{}" fill="{}" fill-opacity="{}"/>)svg", to_tenths(where.x),

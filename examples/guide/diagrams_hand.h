@@ -95,6 +95,8 @@ class Picture {
   Box shaded(const Box& where, size_t rows, const std::vector<double>& shades, Color color = kAccent);
   /// A cell that is forbidden.
   void hatched(const Box& where);
+  /// A matrix of scores, row by row: those that are allowed are shaded, the others are hatched.
+  void mask(const Box& where, size_t rows, const std::vector<bool>& allowed);
   /// A filled rectangle without an edge. `shade` is the opacity of its color.
   void area(const Box& where, Color color, double shade);
   void line(const Points& points, const Stroke& stroke = {});

@@ -51,27 +51,15 @@ void multi_head(Picture& draw) {
 void masks(Picture& draw) {
   constexpr size_t kT = 6;
   const auto legend = [&](double x, const Words& words, bool allowed) {
-    const Box swatch{x, 152, 16, 16};
-    if (allowed)
-      draw.shaded(swatch, 1, {0.35});
-    else
-      draw.hatched(swatch);
+    draw.mask({x, 152, 16, 16}, 1, {allowed});
     draw.label({x + 22, 160}, words, {.size = 12, .align = "start"});
   };
   const auto panel = [&](double x, const Words& name, const heed::Mask& mask) {
     const Box all{x, 40, 96, 96};
-    const std::vector<bool> allowed = heed::expand(mask.allowed(), {1, kT, kT}).to_vector<bool>();
     draw.label({x + 48, 12}, name);
-    for (size_t i = 0; i < kT; ++i) {
+    for (size_t i = 0; i < kT; ++i)
       draw.label({all.cell(0, 1, i, kT).center().x, 31}, std::to_string(i + 1), {.color = kSoft, .size = 11});
-      for (size_t j = 0; j < kT; ++j) {
-        const Box cell = all.cell(i, kT, j, kT);
-        if (allowed[i * kT + j])
-          draw.shaded(cell, 1, {0.35});
-        else
-          draw.hatched(cell);
-      }
-    }
+    draw.mask(all, kT, heed::expand(mask.allowed(), {1, kT, kT}).to_vector<bool>());
   };
   panel(24, {"padding", "填充掩码"}, heed::Mask::lengths(heed::tensor({4}, heed::int64), kT));
   panel(140, {"causal", "因果掩码"}, heed::Mask::causal(kT));
