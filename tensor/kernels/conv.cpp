@@ -21,16 +21,18 @@ namespace {
 
 // to[i] = f(to[i], from[i]). Lines are short: the last vector overlaps the one before it, so that no rest is
 // left, and is computed before that one is stored.
-template <class T>
+template <int64_t bytes = kVectorBytes, class T>
 void update_line(int64_t n, T* to, const T* from, const auto& f) {
-  constexpr int64_t size = Simd<T>::size;
-  const auto at = [&](int64_t i) { return f(Simd<T>::load(to + i), Simd<T>::load(from + i)); };
-  if (n < size) {
-    for (int64_t i = 0; i < n; ++i) to[i] = f(to[i], from[i]);
+  using S = Simd<T, bytes>;
+  const auto at = [&](int64_t i) { return f(S::load(to + i), S::load(from + i)); };
+  if (n >= S::size) {
+    const auto last = at(n - S::size);
+    for (int64_t i = 0; i + S::size < n; i += S::size) S::store(to + i, at(i));
+    S::store(to + n - S::size, last);
+  } else if constexpr (bytes > 16) {
+    update_line<bytes / 2>(n, to, from, f);
   } else {
-    const auto last = at(n - size);
-    for (int64_t i = 0; i + size < n; i += size) Simd<T>::store(to + i, at(i));
-    Simd<T>::store(to + n - size, last);
+    for (int64_t i = 0; i < n; ++i) to[i] = f(to[i], from[i]);
   }
 }
 template <class T>
