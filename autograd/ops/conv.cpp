@@ -2,7 +2,6 @@
 
 #include "autograd/node.h"
 #include "autograd/ops/basic.h"
-#include "autograd/ops/pool.h"
 #include "autograd/ops/sort.h"
 #include "tensor/kernels/conv.h"
 
