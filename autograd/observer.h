@@ -66,7 +66,7 @@ class Observer {
   /// Whether an observer of this thread wants attention weights, which fused attention computes only then.
   static bool any_wants_attention();
   /// Calls notify(observer) for each observer of this thread, under NoGrad and unobserved.
-  static void each(auto&& notify) {
+  [[gnu::cold]] static void each(auto&& notify) {
     const NoGrad guard;
     const struct Unobserved {
       ~Unobserved() { detail::observers = all; }
