@@ -26,8 +26,6 @@ const Operand& operand_of(const Operand& input) { return input; }
 
 }  // namespace
 
-Ref<Node> Node::make_leaf(const Tensor& x) { return Ref<Node>(&make("leaf", x, {}, 0, 0)); }
-
 Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges, Attributes attributes) {
   if (Observer::any()) notify(name, edges, attributes, value, nullptr);
   if (!grad_enabled()) return value;
@@ -62,7 +60,7 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
   if (Observer::any()) notify(name, inputs, attributes, value, nullptr);
   if (!grad_enabled() || std::ranges::none_of(inputs, &Operand::requires_grad)) return value;
 
-  Node& node = Node::make(name, value, line_of(inputs.front()), inputs.size(), 0);
+  Node& node = Node::make(name, value, line_of(inputs.front()), inputs.size());
   Ref<AutogradMeta> meta(&node);
   Recomputation source{name, node.line, {}, std::move(recompute)};
   for (size_t i = 0; i < inputs.size(); ++i) {
