@@ -100,7 +100,7 @@ class BackwardPass {
   }
 
   std::vector<Tensor> finish() {
-    for (const auto& [node, slot] : targets_.slots())
+    for (const auto& [node, slot] : targets_.slots)
       if (Tensor& g = targets_.gradients[slot]; node->is_leaf() && g.defined())
         g = detail::apply_hooks(*node, std::move(g));
     for (Tensor& g : targets_.gradients)

@@ -7,12 +7,12 @@ namespace heed::detail {
 
 Targets::Targets(const std::vector<Tensor>* inputs) : gradients(inputs ? inputs->size() : 0) {
   for (size_t i = 0; inputs && i < inputs->size(); ++i)
-    if (const Tensor& x = (*inputs)[i]; x.requires_grad()) slots_.push_back({Node::of(x), i});
-  std::sort(slots_.begin(), slots_.end());
+    if (const Tensor& x = (*inputs)[i]; x.requires_grad()) slots.push_back({Node::of(x), i});
+  std::sort(slots.begin(), slots.end());
 }
 
 void Targets::add(const Node& node, const Tensor& g) {
-  for (const auto& [target, slot] : std::ranges::equal_range(slots_, &node, {}, &Slot::first))
+  for (const auto& [target, slot] : std::ranges::equal_range(slots, &node, {}, &Slot::first))
     accumulate(gradients[slot], g);
 }
 

@@ -6,24 +6,18 @@
 namespace heed::detail {
 
 /// The inputs of grad(), found by their nodes, and their gradients so far. Inputs may repeat.
-class Targets {
- public:
+struct Targets {
   /// Null: none, the gradients go to the leaves.
   explicit Targets(const std::vector<Tensor>* inputs);
 
-  bool contains(const Node& node) const {
-    return std::ranges::binary_search(slots_, &node, {}, &Slot::first);
-  }
+  bool contains(const Node& node) const { return std::ranges::binary_search(slots, &node, {}, &Slot::first); }
   /// Adds `g` to the gradient of every input whose node this is.
   void add(const Node& node, const Tensor& g);
 
   /// Pairs of a node and a position among the inputs, sorted.
   using Slot = std::pair<const Node*, size_t>;
-  const std::vector<Slot>& slots() const { return slots_; }
+  std::vector<Slot> slots;
   std::vector<Tensor> gradients;  ///< Undefined for inputs that no gradient reached.
-
- private:
-  std::vector<Slot> slots_;
 };
 
 /// sum + g, in place if no other handle can see it.
