@@ -31,13 +31,9 @@ Tensor index_of_max(const char* op, MaxKernel max_of, const Operand& x, std::opt
   const OpScope scope(op, x.line());
   const Shape dims = check_dims(x->dim(), dim ? Dims(*dim) : Dims());
   detail::check_nonempty(x, dims);
-  Tensor indices;
-  if (dim) {
-    indices = max_of(x, check_dim(x, *dim), keepdim).indices;
-  } else {
-    const Tensor all = TensorImpl::view(kernel::contiguous(x), {x->numel()});
-    indices = TensorImpl::view(max_of(all, 0, true).indices, Shape::filled(keepdim ? x->dim() : 0, 1));
-  }
+  const Tensor among = dim ? x.tensor() : TensorImpl::view(kernel::contiguous(x), {x->numel()});
+  Tensor indices = max_of(among, dim ? check_dim(x, *dim) : 0, keepdim).indices;
+  if (!dim) indices = TensorImpl::view(indices, Shape::filled(keepdim ? x->dim() : 0, 1));
   return record(op, std::move(indices), {x}, {{"dims", dims}, {"keepdim", keepdim}});
 }
 
