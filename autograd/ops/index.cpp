@@ -293,8 +293,7 @@ Tensor embedding(Operand weight, Operand index, std::optional<int64_t> padding_i
   const Tensor flat = reshape(index, {index->numel()});
   Shape shape = index->shape();
   shape.push_back(e);
-  const Tensor rows = kernel::index_select(weight, 0, flat);
-  return record("embedding", TensorImpl::view(rows, shape),
+  return record("embedding", TensorImpl::view(kernel::index_select(weight, 0, flat), shape),
                 {{weight, "rows of g, added at their indices",
                   [n, e, padding_idx, i = save(flat)](const Tensor& g) {
                     Tensor flat_g = reshape(g, {i().numel(), e});
