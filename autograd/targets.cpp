@@ -16,11 +16,11 @@ void Targets::add(const Node& node, const Tensor& g) {
     accumulate(gradients[slot], g);
 }
 
-void add_to(Tensor& sum, const Tensor& g) {
-  if (!grad_enabled() && TensorImpl::unique(sum) && sum.is_contiguous())
-    kernel::add_into(sum, g);
-  else
-    sum = grad_enabled() ? sum + g : kernel::add(sum, g);
+Tensor added(Tensor sum, const Tensor& g) {
+  if (grad_enabled()) return sum + g;
+  if (!TensorImpl::unique(sum) || !sum.is_contiguous()) return kernel::add(sum, g);
+  kernel::add_into(sum, g);
+  return sum;
 }
 
 }  // namespace heed::detail

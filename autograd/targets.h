@@ -20,14 +20,11 @@ struct Targets {
   std::vector<Tensor> gradients;  ///< Undefined for inputs that no gradient reached.
 };
 
-/// sum + g, in place if no other handle can see it.
-void add_to(Tensor& sum, const Tensor& g);
+/// sum + g, in place if no other handle can see `sum`.
+Tensor added(Tensor sum, const Tensor& g);
 /// sum += g; the first gradient is moved in.
 inline void accumulate(Tensor& sum, Tensor g) {
-  if (sum.defined())
-    add_to(sum, g);
-  else
-    sum = std::move(g);
+  sum = sum.defined() ? added(std::move(sum), g) : std::move(g);
 }
 
 }  // namespace heed::detail
