@@ -346,10 +346,8 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, SourceLocation line)
   for (size_t i = 0; i < parts.size(); ++i)
     if (parts[i].size > 0) kernel::copy_into(positions(y, dim, parts[i].start, parts[i].size, 1), tensors[i]);
   JointRule rule = [dim, parts = std::move(parts)](const Tensor& g, const Tensor&) {
-    Gradients gradients;
-    for (const Part& part : parts)
-      gradients.push_back(reshape(narrow(g, dim, part.start, part.size), part.shape));
-    return gradients;
+    return detail::mapped(
+        parts, [&](const Part& part) { return reshape(narrow(g, dim, part.start, part.size), part.shape); });
   };
   return record("cat", std::move(y), {tensors.begin(), tensors.end()}, std::move(rule), nullptr, nullptr,
                 {{"dim", dim}}, {"each input gets its part of g: "});
