@@ -54,8 +54,7 @@ class Observer {
  public:
   Observer() : next_(std::exchange(detail::observers, this)) {}
   virtual ~Observer();
-  Observer(const Observer&) = delete;
-  Observer& operator=(const Observer&) = delete;
+  Observer(Observer&&) = delete;  // nor copied or assigned
 
   /// Whether this thread has an observer.
   static bool any() { return detail::observers != nullptr; }
