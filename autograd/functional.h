@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-
 #include "tensor/tensor.h"
 
 /// Derivatives of functions, as in torch.func and torch.autograd.functional. A vector-Jacobian product is

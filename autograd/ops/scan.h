@@ -1,8 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <vector>
-
 #include "autograd/dims.h"
 #include "autograd/operand.h"
 
