@@ -437,8 +437,7 @@ Tensor triu(Operand x, int64_t diagonal) { return triangle("triu", x, diagonal, 
 // Padding and cropping are inverse: the gradient is padded by the negative amounts.
 Tensor pad(Operand x, const IntList& pads, Scalar value) {
   const OpScope scope("pad", x.line());
-  const size_t most = 2 * static_cast<size_t>(x->dim());
-  check(pads.size() % 2 == 0 && pads.size() <= most, "x is ", x->shape(), " and pads are ", pads,
+  check(pads.size() % 2 == 0 && std::ssize(pads) <= 2 * x->dim(), "x is ", x->shape(), " and pads are ", pads,
         "; give two for each dimension, the last dimension first");
   Shape shape = x->shape();
   IntList back;
