@@ -4,7 +4,6 @@
 #include "autograd/graph_walk.h"
 #include "autograd/leaf_observation.h"
 #include "autograd/ops/reduce.h"
-#include "autograd/targets.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {
