@@ -11,8 +11,7 @@ namespace {
 
 using MaxKernel = kernel::MaxResult (*)(const Tensor&, int64_t, bool);
 
-ValuesIndices max_with_index(const char* op, MaxKernel max_of, const Operand& x, int64_t dim, bool keepdim,
-                             const char* text) {
+ValuesIndices max_like(const char* op, MaxKernel max_of, const Operand& x, int64_t dim, bool keepdim) {
   const OpScope scope(op, x.line());
   dim = check_dim(x, dim);
   detail::check_nonempty(x, {dim});
@@ -21,6 +20,7 @@ ValuesIndices max_with_index(const char* op, MaxKernel max_of, const Operand& x,
     const Shape kept = reduced_shape(shape, {dim}, true);
     return scatter_add(zeros(shape, g.dtype()), dim, reshape(at(), kept), reshape(g, kept));
   };
+  const char* text = max_of == kernel::max ? "g where $1 is largest" : "g where $1 is smallest";
   return {record(op, y.values, {{x, text, std::move(rule)}},
                  {{"dim", dim}, {"keepdim", keepdim}, {"indices", y.indices}}),
           y.indices};
@@ -39,12 +39,8 @@ Tensor index_of_max(const char* op, MaxKernel max_of, const Operand& x, std::opt
 
 }  // namespace
 
-ValuesIndices max(Operand x, Dim dim, bool keepdim) {
-  return max_with_index("max", kernel::max, x, dim, keepdim, "g where $1 is largest");
-}
-ValuesIndices min(Operand x, Dim dim, bool keepdim) {
-  return max_with_index("min", kernel::min, x, dim, keepdim, "g where $1 is smallest");
-}
+ValuesIndices max(Operand x, Dim dim, bool keepdim) { return max_like("max", kernel::max, x, dim, keepdim); }
+ValuesIndices min(Operand x, Dim dim, bool keepdim) { return max_like("min", kernel::min, x, dim, keepdim); }
 
 Tensor argmax(Operand x, std::optional<Dim> dim, bool keepdim) {
   return index_of_max("argmax", kernel::max, x, dim, keepdim);
