@@ -1,8 +1,7 @@
 #include "autograd/gradient_commit.h"
 
 #include "autograd/gradient_slot.h"
-#include "autograd/ops/arithmetic.h"
-#include "autograd/ops/shape.h"
+#include "autograd/ops/basic.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed::detail {

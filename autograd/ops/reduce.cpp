@@ -1,10 +1,8 @@
 #include "tensor/kernels/reduce.h"
 
 #include "autograd/node.h"
-#include "autograd/ops/elementwise.h"
-#include "autograd/ops/logic.h"
+#include "autograd/ops/basic.h"
 #include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {

@@ -1,8 +1,7 @@
 #include "autograd/ops/shape.h"
 
 #include "autograd/node.h"
-#include "autograd/ops/logic.h"
-#include "tensor/create.h"
+#include "autograd/ops/basic.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/loop.h"
 
