@@ -118,8 +118,8 @@ class Node : public AutogradMeta {
   /// Frees the node and the nodes that only it refers to, without recursion.
   void release() noexcept override;
 
-  const char* name;    ///< Name of the operation, a copy in the node's block.
-  const char* module;  ///< Path of the module that ran the operation, or "".
+  const char* name;                          ///< Name of the operation, a copy in the node's block.
+  const char* module = detail::module_path;  ///< Path of the module that ran the operation, or "".
   SourceLocation line;
   Shape shape;  ///< Shape of the result.
   DType dtype;  ///< Type of the result.

@@ -9,7 +9,6 @@ namespace heed {
 Node::Node(const char* name, const Tensor& value, SourceLocation line, int32_t inputs, size_t bytes)
     : AutogradMeta(this),
       name(name),
-      module(detail::module_path),
       line(detail::module_line.line() == 0 || is_user_code(line) ? line : detail::module_line),
       shape(value.shape()),
       dtype(value.dtype()),

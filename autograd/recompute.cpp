@@ -50,8 +50,7 @@ void Saved::recompute() const {
   const std::shared_ptr<const Recomputation> source = meta_of(tensor_).source;
   const OpScope scope(source->name, source->line, OpScope::Role::rule);
   const NoGrad guard;
-  std::vector<Tensor> inputs;
-  for (const Saved& input : source->inputs) inputs.push_back(input());
+  const std::vector<Tensor> inputs = detail::mapped(source->inputs, &Saved::operator());
   TensorImpl& impl = TensorImpl::of(tensor_);
   impl.storage = TensorImpl::of(source->compute(inputs)).storage;
   impl.autograd = Ref<AutogradMeta>(meta_of(tensor_).node);
