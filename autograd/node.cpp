@@ -26,11 +26,8 @@ const Operand& operand_of(const Operand& input) { return input; }
 
 }  // namespace
 
-Ref<Node> Node::make_leaf(const Tensor& x) { return Ref<Node>(&make("leaf", x, {}, 0, 0)); }
-
 Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges, Attributes attributes) {
-  if (Observer::any()) [[unlikely]]
-    notify(name, edges, attributes, value, nullptr);
+  if (Observer::any()) notify(name, edges, attributes, value, nullptr);
   if (!grad_enabled()) return value;
   size_t rule_bytes = 0;
   for (const Edge& edge : edges)
@@ -53,19 +50,17 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges,
     if (edge.table->reads_result && !node.result.defined()) node.keep_result(value);
   }
   TensorImpl::of(value).autograd = std::move(meta);
-  if (Observer::any()) [[unlikely]]
-    notify(name, edges, attributes, value, &node);
+  if (Observer::any()) notify(name, edges, attributes, value, &node);
   return value;
 }
 
 Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule,
               ReferenceFunction reference_function, ReferenceFunction recompute, Attributes attributes,
               std::initializer_list<const char*> texts) {
-  if (Observer::any()) [[unlikely]]
-    notify(name, inputs, attributes, value, nullptr);
+  if (Observer::any()) notify(name, inputs, attributes, value, nullptr);
   if (!grad_enabled() || std::ranges::none_of(inputs, &Operand::requires_grad)) return value;
 
-  Node& node = Node::make(name, value, line_of(inputs.front()), inputs.size(), 0);
+  Node& node = Node::make(name, value, line_of(inputs.front()), inputs.size());
   Ref<AutogradMeta> meta(&node);
   Recomputation source{name, node.line, {}, std::move(recompute)};
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -83,8 +78,7 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
       std::make_unique<Node::Joint>(Node::Joint{std::move(rule), std::move(reference_function),
                                                 std::make_shared<const Recomputation>(std::move(source))});
   impl.autograd = std::move(meta);
-  if (Observer::any()) [[unlikely]]
-    notify(name, inputs, attributes, value, &node);
+  if (Observer::any()) notify(name, inputs, attributes, value, &node);
   return value;
 }
 

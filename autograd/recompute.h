@@ -2,7 +2,7 @@
 
 #include "autograd/node.h"
 
-/// Values that are recomputed for the gradient instead of kept.
+/// Values that are recomputed for the gradient instead of kept, and derivatives of joint rules.
 namespace heed {
 
 /// How a result is computed again from the inputs of its operation.

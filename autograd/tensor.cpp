@@ -13,7 +13,8 @@ const Tensor& Tensor::requires_grad_(bool requires_grad, SourceLocation line) co
         "; only floating tensors have gradients, convert with to(x, float32)");
   TensorImpl& impl = TensorImpl::of(*this);
   impl.autograd = {};
-  if (requires_grad) impl.autograd = Ref<AutogradMeta>(new GradientSlot(*this, Node::make_leaf(*this)));
+  if (requires_grad)
+    impl.autograd = Ref<AutogradMeta>(new GradientSlot(*this, Ref<Node>(&Node::make("leaf", *this))));
   return *this;
 }
 

@@ -29,8 +29,9 @@ void fit_scatter(const Operand& x, int64_t& dim, Operand& index, Operand& src) {
     if (src->shape()[d] != index->shape()[d]) src.assign(narrow(src, d, 0, index->shape()[d]));
 }
 
-// Throws unless x and src have one dtype.
-void check_source(const Operand& x, const Operand& src) {
+// Throws unless the index is int64, and x and src have one dtype.
+void check_scatter(const Operand& x, const Operand& index, const Operand& src) {
+  check_indices(index);
   check(x->dtype() == src->dtype(), "x is ", x->dtype(), " ", x->shape(), ", src is ", src->dtype(), " ",
         src->shape(), "; they must have one dtype");
 }
@@ -166,8 +167,7 @@ Tensor index_select(Operand x, int64_t dim, Operand index) {
 // dx = g,  dsrc = g at the positions
 Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src) {
   const OpScope scope("scatter_add", x.line());
-  check_indices(index);
-  check_source(x, src);
+  check_scatter(x, index, src);
   if (x->dim() == 0) return reshape(scatter_add(reshape(x, {1}), dim, flatten(index), flatten(src)), {});
   fit_scatter(x, dim, index, src);
   Tensor y = kernel::clone(x);
@@ -183,9 +183,8 @@ Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src) {
 // first: the rest is a choice between x and these.
 Tensor scatter(Operand x, int64_t dim, Operand index, Operand src) {
   const OpScope scope("scatter", x.line());
-  check_indices(index);
   if (src.is_number()) src.assign(broadcast_to(kernel::full({}, src.number(), x->dtype()), index->shape()));
-  check_source(x, src);
+  check_scatter(x, index, src);
   if (x->dim() == 0) return reshape(scatter(reshape(x, {1}), dim, flatten(index), flatten(src)), {});
   fit_scatter(x, dim, index, src);
   if (index->numel() == 0) return clone(x);
@@ -197,8 +196,7 @@ Tensor scatter(Operand x, int64_t dim, Operand index, Operand src) {
 
 Tensor index_add(Operand x, int64_t dim, Operand index, Operand src, Scalar alpha) {
   const OpScope scope("index_add", x.line());
-  check_indices(index);
-  check_source(x, src);
+  check_scatter(x, index, src);
   if (x->dim() == 0) return reshape(index_add(reshape(x, {1}), dim, index, flatten(src), alpha), {});
   dim = check_dim(x, dim);
   Shape wanted = x->shape();
@@ -293,8 +291,7 @@ Tensor embedding(Operand weight, Operand index, std::optional<int64_t> padding_i
   const Tensor flat = reshape(index, {index->numel()});
   Shape shape = index->shape();
   shape.push_back(e);
-  const Tensor rows = kernel::index_select(weight, 0, flat);
-  return record("embedding", TensorImpl::view(rows, shape),
+  return record("embedding", TensorImpl::view(kernel::index_select(weight, 0, flat), shape),
                 {{weight, "rows of g, added at their indices",
                   [n, e, padding_idx, i = save(flat)](const Tensor& g) {
                     Tensor flat_g = reshape(g, {i().numel(), e});

@@ -227,10 +227,9 @@ Tensor einsum(std::string_view text, const std::vector<Tensor>& operands, Source
 
   // Removes dimensions of size 1.
   for (Term& term : terms) {
-    Labels ones;
-    for (const char label : term.labels)
-      if (term.size(label) == 1) ones += label;
-    if (!ones.empty()) term = {squeeze(term.x), where_in(term.labels, ones, false)};
+    Labels longer = term.labels;
+    std::erase_if(longer, [&](char label) { return term.size(label) == 1; });
+    if (longer != term.labels) term = {squeeze(term.x), longer};
   }
 
   Labels output;

@@ -1,7 +1,5 @@
 #include "autograd/ops/sampling.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "autograd/node.h"

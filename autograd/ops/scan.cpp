@@ -2,7 +2,6 @@
 
 #include "autograd/node.h"
 #include "autograd/ops/basic.h"
-#include "autograd/ops/linear_recurrence.h"
 #include "tensor/kernels/reduce.h"
 
 namespace heed {

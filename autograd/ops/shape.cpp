@@ -1,8 +1,7 @@
 #include "autograd/ops/shape.h"
 
 #include "autograd/node.h"
-#include "autograd/ops/logic.h"
-#include "tensor/create.h"
+#include "autograd/ops/basic.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/loop.h"
 
@@ -346,10 +345,8 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, SourceLocation line)
   for (size_t i = 0; i < parts.size(); ++i)
     if (parts[i].size > 0) kernel::copy_into(positions(y, dim, parts[i].start, parts[i].size, 1), tensors[i]);
   JointRule rule = [dim, parts = std::move(parts)](const Tensor& g, const Tensor&) {
-    Gradients gradients;
-    for (const Part& part : parts)
-      gradients.push_back(reshape(narrow(g, dim, part.start, part.size), part.shape));
-    return gradients;
+    return detail::mapped(
+        parts, [&](const Part& part) { return reshape(narrow(g, dim, part.start, part.size), part.shape); });
   };
   return record("cat", std::move(y), {tensors.begin(), tensors.end()}, std::move(rule), nullptr, nullptr,
                 {{"dim", dim}}, {"each input gets its part of g: "});
@@ -439,8 +436,7 @@ Tensor triu(Operand x, int64_t diagonal) { return triangle("triu", x, diagonal, 
 // Padding and cropping are inverse: the gradient is padded by the negative amounts.
 Tensor pad(Operand x, const IntList& pads, Scalar value) {
   const OpScope scope("pad", x.line());
-  const size_t most = 2 * static_cast<size_t>(x->dim());
-  check(pads.size() % 2 == 0 && pads.size() <= most, "x is ", x->shape(), " and pads are ", pads,
+  check(pads.size() % 2 == 0 && std::ssize(pads) <= 2 * x->dim(), "x is ", x->shape(), " and pads are ", pads,
         "; give two for each dimension, the last dimension first");
   Shape shape = x->shape();
   IntList back;

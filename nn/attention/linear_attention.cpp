@@ -2,7 +2,6 @@
 
 #include "autograd/ops/activation.h"
 #include "autograd/ops/basic.h"
-#include "autograd/ops/linear_recurrence.h"
 #include "autograd/ops/scan.h"
 #include "nn/init.h"
 #include "tensor/kernels/matmul.h"
