@@ -40,11 +40,8 @@ class CachedKeys : public Tensor {
   const Tensor& mapped_by(const Linear& map) const;
 
  private:
-  mutable struct {
-    const Linear* map = nullptr;
-    int64_t versions = 0;
-    bool recorded = false;
-  } source_;  // of mapped_
+  // The map that made mapped_, the versions of its parameters, and whether that was recorded.
+  mutable std::tuple<const Linear*, int64_t, bool> source_;
   mutable Tensor mapped_;
 };
 
