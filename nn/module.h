@@ -124,13 +124,13 @@ class Module {
   void apply(const std::function<void(Module&)>& f);
 
   /// Adds hook(module, inputs), called before forward with the tensors among its arguments.
-  HookHandle register_forward_pre_hook(ForwardPreHook hook);
+  HookHandle register_forward_pre_hook(ForwardPreHook hook) { return hooks().before.add(std::move(hook)); }
   /// Adds hook(module, inputs, output), called after forward for each tensor that it returned; may replace
   /// it.
-  HookHandle register_forward_hook(ForwardHook hook);
+  HookHandle register_forward_hook(ForwardHook hook) { return hooks().after.add(std::move(hook)); }
   /// Adds hook(module, gradient), called in backward with the complete gradient of each tensor that forward
   /// returned; may replace it.
-  HookHandle register_backward_hook(BackwardHook hook);
+  HookHandle register_backward_hook(BackwardHook hook) { return hooks().backward.add(std::move(hook)); }
 
   std::string type_name() const;  ///< Name of the class: "Linear".
 

@@ -8,14 +8,6 @@
 
 namespace heed::detail {
 
-// The hooks of one module. Backward hooks find the module here, because a graph may outlive it.
-struct ModuleHooks {
-  const Module* module;
-  Hooks<ForwardPreHook> before = {};
-  Hooks<ForwardHook> after = {};
-  Hooks<BackwardHook> backward = {};
-};
-
 // Paths are never freed, because nodes point to them and graphs may outlive every module. Each different
 // text is stored once.
 static const char* interned(const std::string& path) {
@@ -90,13 +82,5 @@ detail::ModuleHooks& Module::hooks() {
   if (!own) own = std::make_shared<detail::ModuleHooks>(detail::ModuleHooks{this});
   return *own;
 }
-
-HookHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
-  return hooks().before.add(std::move(hook));
-}
-
-HookHandle Module::register_forward_hook(ForwardHook hook) { return hooks().after.add(std::move(hook)); }
-
-HookHandle Module::register_backward_hook(BackwardHook hook) { return hooks().backward.add(std::move(hook)); }
 
 }  // namespace heed

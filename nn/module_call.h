@@ -33,7 +33,13 @@ using BackwardHook = Hook<const Module&, const Tensor&>;
 
 namespace detail {
 
-struct ModuleHooks;  // of one module
+/// The hooks of one module. Backward hooks find the module here, because a graph may outlive it.
+struct ModuleHooks {
+  const Module* module;
+  Hooks<ForwardPreHook> before = {};
+  Hooks<ForwardHook> after = {};
+  Hooks<BackwardHook> backward = {};
+};
 
 /// The hooks and the cached path of one module. A copy starts without both. An assigned module keeps its
 /// hooks and drops its path, since its members may have moved.
