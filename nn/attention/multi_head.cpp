@@ -103,7 +103,7 @@ Projected project_latents(const MultiheadAttention& layer, const Linear& kv_a, c
     return cat({first, rotate.forward(narrow(y, -1, begin, R), past)}, -1);
   };
   const Tensor up = view(kv_b.weight, {layer.num_heads, 2 * D, L});
-  const Tensor q = detail::as_heads(linear(x, layer.q_proj_weight), D + R);
+  const Tensor q = detail::as_heads(linear(x, layer.q_proj_weight), layer.num_heads);
   Projected all{rotated(q, matmul(narrow(q, -1, 0, D), narrow(up, 1, 0, D)), D), {}, {}};
   if (!keys.defined()) return all;
   const Tensor c = unsqueeze(kv_a(keys), 1);
@@ -126,11 +126,12 @@ Projected project_all(const MultiheadAttention& layer, const Tensor& x, const Te
   const auto weights =
       parts(layer.in_proj_weight, {layer.q_proj_weight, layer.k_proj_weight, layer.v_proj_weight});
   const auto biases = parts(layer.in_proj_bias, std::vector<Tensor>(3));
-  const auto project = [&](const Tensor& y, size_t i, int64_t width) {
-    return y.defined() ? detail::as_heads(linear(y, weights[i], biases[i]), width) : y;
+  const auto project = [&](const Tensor& y, size_t i, int64_t heads) {
+    return y.defined() ? detail::as_heads(linear(y, weights[i], biases[i]), heads) : y;
   };
   const int64_t width = score_width(layer);
-  Projected all{project(x, 0, width), project(keys, 1, width), project(values, 2, D)};
+  Projected all{project(x, 0, E / width), project(keys, 1, kv / width),
+                project(values, 2, layer.num_kv_heads)};
   for (Tensor* y : {&all.q, &all.k}) {
     if (form.qk_norm && y->defined()) *y = of_one_length(*y);
     if (form.rotary) *y = RotaryPosition(width, form.rotary_scaling).forward(*y, past);
@@ -300,8 +301,7 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
   }
 
   Tensor heads = result.output;  // [B, H, Tq, D]
-  if (gate_proj)
-    heads = heads * sigmoid(detail::as_heads((*gate_proj)(x), gate_proj->out_features() / num_heads));
+  if (gate_proj) heads = heads * sigmoid(detail::as_heads((*gate_proj)(x), num_heads));
   const Tensor output = out_proj(flatten(transpose(heads, 1, 2), 2));  // [B, Tq, E]
   if (result.weights.defined() && options.average_attn_weights) result.weights = mean(result.weights, 1);
   if (cache) *cache = std::move(grown);  // last: an error leaves the cache unchanged
