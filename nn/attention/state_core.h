@@ -1,5 +1,7 @@
 #pragma once
 
+#include "autograd/ops/activation.h"
+#include "autograd/ops/basic.h"
 #include "nn/attention/core.h"
 #include "nn/attention/linear_attention.h"
 #include "nn/layers/linear.h"
@@ -24,7 +26,11 @@ Tensor attend_with_state(const CoreInputs& in, const Tensor& query, const Tensor
 /// phi(q)^T S / phi(q)^T z with positive features phi: S is the sum of phi(k) v^T, z that of phi(k)
 /// (Katharopoulos et al., 2020). Without is_causal, the sums are over all keys.
 struct LinearCore {
-  Tensor operator()(const CoreInputs& in) const;
+  Tensor operator()(const CoreInputs& in) const {
+    const Tensor key = in.k.defined() ? features(in.k) : in.k;
+    return attend_with_state(in, features(in.q), key, in.v,
+                             {.scale = 1, .is_causal = in.options.is_causal, .normalize = true});
+  }
 
   std::function<Tensor(const Tensor&)> features = elu_plus_one;  ///< phi: [..., D] -> [..., any width]
 };
@@ -46,7 +52,9 @@ struct Performer {
 struct GatedNorm {
   GatedNorm(int64_t embed_dim, int64_t num_heads)
       : g_proj(embed_dim, embed_dim, {.bias = false}), g_norm(embed_dim / num_heads, {.eps = 1e-5}) {}
-  Tensor gated(const Tensor& heads, const CoreInputs& in) const;
+  Tensor gated(const Tensor& heads, const CoreInputs& in) const {
+    return g_norm(heads) * silu(detail::as_heads(g_proj(in.x), in.q.size(1)));
+  }
   void visit(Visitor& v) { v("g_proj", g_proj, "g_norm", g_norm); }
 
   Linear g_proj;   ///< [E, E]
@@ -61,7 +69,10 @@ Tensor retention_decay(int64_t num_heads, DType dtype = float32);
 /// g_norm.weight.
 struct Retention : GatedNorm {
   using GatedNorm::GatedNorm;
-  Tensor operator()(const CoreInputs& in) const;
+  Tensor operator()(const CoreInputs& in) const {
+    const Tensor decay = retention_decay(in.q.size(1), in.q.dtype());
+    return gated(attend_with_state(in, in.q, in.k, in.v, {.rule = LinearRule::gated, .decay = decay}), in);
+  }
 };
 
 /// The rule `gated` with a decay for each key, computed from the input by a map of rank 16: g = log
@@ -70,7 +81,11 @@ struct Retention : GatedNorm {
 struct GatedLinearAttention : GatedNorm {
   GatedLinearAttention(int64_t embed_dim, int64_t num_heads)
       : GatedNorm(embed_dim, num_heads), gk_proj{{embed_dim, 16, {.bias = false}}, {16, embed_dim}} {}
-  Tensor operator()(const CoreInputs& in) const;
+  Tensor operator()(const CoreInputs& in) const {
+    const Tensor decay =
+        softplus(-detail::as_heads(gk_proj[1](gk_proj[0](in.x)), in.q.size(1))) * (-1.0 / 16);
+    return gated(attend_with_state(in, in.q, in.k, in.v, {.rule = LinearRule::gated, .decay = decay}), in);
+  }
   void visit(Visitor& v) { v("gk_proj", gk_proj, "", static_cast<GatedNorm&>(*this)); }
 
   std::vector<Linear> gk_proj;  ///< [16, E] without bias, and [E, 16]
@@ -95,8 +110,12 @@ struct DeltaNet : GatedNorm {
 /// head. Start: e^A_log uniform in [1, 16), softplus(dt_bias) log-uniform in [0.001, 0.1).
 struct InputDecay {
   InputDecay(int64_t embed_dim, int64_t num_heads);
-  Tensor time_steps(const Tensor& x) const;   ///< dt: [B, H, T, 1]
-  Tensor operator()(const Tensor& dt) const;  ///< g: [B, H, T, 1]
+  /// dt: [B, H, T, 1]
+  Tensor time_steps(const Tensor& x) const {
+    return unsqueeze(transpose(softplus(dt_proj(x) + dt_bias), 1, 2), -1);
+  }
+  /// g: [B, H, T, 1]
+  Tensor operator()(const Tensor& dt) const { return -reshape(exp(A_log), {-1, 1, 1}) * dt; }
   void visit(Visitor& v) { v("dt_proj", dt_proj, "dt_bias", dt_bias, "A_log", A_log); }
 
   Linear dt_proj;            ///< [H, E]
@@ -124,7 +143,12 @@ struct GatedDeltaNet : DeltaNet {
 struct StateSpace : GatedNorm {
   StateSpace(int64_t embed_dim, int64_t num_heads)
       : GatedNorm(embed_dim, num_heads), decay(embed_dim, num_heads), D(init::ones({num_heads})) {}
-  Tensor operator()(const CoreInputs& in) const;
+  Tensor operator()(const CoreInputs& in) const {
+    const Tensor dt = decay.time_steps(in.x);
+    const Tensor read = attend_with_state(in, in.q, in.k, in.v * dt,
+                                          {.rule = LinearRule::gated, .decay = decay(dt), .scale = 1});
+    return gated(read + reshape(D, {-1, 1, 1}) * in.v, in);
+  }
   void visit(Visitor& v) { v("", decay, "D", D, "", static_cast<GatedNorm&>(*this)); }
 
   InputDecay decay;
