@@ -47,9 +47,7 @@ struct CallState {
   CallState() = default;
   CallState(const CallState&) noexcept {}
   CallState& operator=(const CallState& other) noexcept {
-    if (this == &other) return *this;
-    root = 0;
-    id = ++ids;
+    if (this != &other) root = 0, id = ++ids;
     return *this;
   }
   std::shared_ptr<ModuleHooks> hooks;  // null if there are none
