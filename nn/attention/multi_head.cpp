@@ -104,12 +104,10 @@ Projected project_latents(const MultiheadAttention& layer, const Linear& kv_a, c
   };
   const Tensor up = view(kv_b.weight, {layer.num_heads, 2 * D, L});
   const Tensor q = detail::as_heads(linear(x, layer.q_proj_weight), layer.num_heads);
-  Projected all{rotated(q, matmul(narrow(q, -1, 0, D), narrow(up, 1, 0, D)), D), {}, {}};
-  if (!keys.defined()) return all;
+  const Tensor queries = rotated(q, matmul(narrow(q, -1, 0, D), narrow(up, 1, 0, D)), D);
+  if (!keys.defined()) return {queries, {}, {}};
   const Tensor c = unsqueeze(kv_a(keys), 1);
-  all.k = rotated(c, narrow(c, -1, 0, L), L);
-  all.v = narrow(c, -1, 0, 0);
-  return all;
+  return {queries, rotated(c, narrow(c, -1, 0, L), L), narrow(c, -1, 0, 0)};
 }
 
 // Each [B, heads, T, D], of the positions after `past`. Each product uses its rows of in_proj_weight: slicing
@@ -147,8 +145,7 @@ void add_memory(const MultiheadAttention& layer, Projected& all, AttentionOption
   const auto joined = [&](const Tensor& memory, const Tensor& x) {
     return cat({expand(memory, {x.size(0), -1, -1, -1}), x}, 2);
   };
-  const Tensor& memory_k = layer.memory_k;
-  all.k = joined(layer.form.qk_norm ? of_one_length(memory_k) : memory_k, all.k);
+  all.k = joined(layer.form.qk_norm ? of_one_length(layer.memory_k) : Tensor(layer.memory_k), all.k);
   if (layer.memory_v.defined()) all.v = joined(layer.memory_v, all.v);
   const auto widened = [&](const Tensor& x, Scalar value) {  // a mask or bias, with a value for the tokens
     return x.defined() ? pad(expand(x, broadcast_shapes(x.shape(), {keys})), {tokens, 0}, value) : x;
