@@ -47,9 +47,7 @@ class CachedKeys : public Tensor {
 
 /// What AttentionPooling accepts as a score.
 template <class S>
-concept Score = requires(const S& score, const Tensor& q, const CachedKeys& k) {
-  { score(q, k) } -> std::convertible_to<Tensor>;
-};
+concept Score = std::is_invocable_r_v<Tensor, const S&, const Tensor&, const CachedKeys&>;
 
 /// q . k, for queries and keys of one width.
 struct DotScore {
