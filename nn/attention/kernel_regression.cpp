@@ -1,7 +1,6 @@
 #include "nn/attention/kernel_regression.h"
 
 #include "autograd/ops.h"
-#include "nn/attention/pooling.h"
 
 namespace heed {
 
@@ -45,11 +44,6 @@ Tensor NadarayaWatson::weights(const Tensor& queries, const Tensor& keys, OwnPoi
   check_in("NadarayaWatson", queries.shape() == keys.shape(), "queries are ", queries.shape(), ", keys ",
            keys.shape(), "; to exclude each point from its own prediction, give the keys as queries");
   return kernel_weights(queries, keys, kernel, width, eye(keys.size(keys.dim() == 1 ? 0 : -2)) == 0);
-}
-
-Tensor NadarayaWatson::forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
-                               OwnPoint own) const {
-  return attention_pool(weights(queries, keys, own), values);
 }
 
 }  // namespace heed

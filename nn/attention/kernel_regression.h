@@ -1,7 +1,6 @@
 #pragma once
 
-#include "nn/attention/mask.h"
-#include "nn/module.h"
+#include "nn/attention/pooling.h"
 
 /// Kernel regression: attention whose weights come from a kernel.
 namespace heed {
@@ -63,7 +62,9 @@ struct NadarayaWatson : Layer<NadarayaWatson> {
   explicit NadarayaWatson(const NadarayaWatsonOptions& options = {});
 
   Tensor forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
-                 OwnPoint own = OwnPoint::keep) const;
+                 OwnPoint own = OwnPoint::keep) const {
+    return attention_pool(weights(queries, keys, own), values);
+  }
   /// The attention weights that forward computes, [..., Tq, Tk].
   Tensor weights(const Tensor& queries, const Tensor& keys, OwnPoint own = OwnPoint::keep) const;
   void visit(Visitor& v) override { v("w", w, "w", fixed_w); }  // only one of them is defined
