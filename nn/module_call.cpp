@@ -69,18 +69,3 @@ void ModuleCall::rethrow() const try { throw; } catch (const Error& error) {
 }
 
 }  // namespace heed::detail
-
-namespace heed {
-
-Module::Module(Module&& other) noexcept : training_(other.training_) {
-  call_state_.hooks = std::move(other.call_state_.hooks);
-  if (call_state_.hooks) call_state_.hooks->module = this;
-}
-
-detail::ModuleHooks& Module::hooks() {
-  std::shared_ptr<detail::ModuleHooks>& own = call_state_.hooks;
-  if (!own) own = std::make_shared<detail::ModuleHooks>(detail::ModuleHooks{this});
-  return *own;
-}
-
-}  // namespace heed
