@@ -60,7 +60,8 @@ class Visitor {
   }
   /// Several members: v("W_q", W_q, "W_k", W_k).
   template <class First, class Second, class... More>
-  void operator()(std::string_view name, First& first, std::string_view next, Second& second, More&... more) {
+  void operator()(std::string_view name, First& first, std::string_view next, Second& second,
+                  More&&... more) {
     (*this)(name, first);
     (*this)(next, second, more...);
   }
