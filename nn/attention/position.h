@@ -17,8 +17,7 @@ namespace heed {
 /// PE[p + d] is PE[p] with each pair rotated by an angle that depends on d alone. The number of positions is
 /// not limited; the first ones are cached, in the dtype of the last call. No state dict. Thread-safe. Errors:
 /// embed_dim that is not positive; x of another width; a negative offset.
-class SinusoidalPosition : public Layer<SinusoidalPosition> {
- public:
+struct SinusoidalPosition : Layer<SinusoidalPosition> {
   explicit SinusoidalPosition(int64_t width) : embed_dim(width) {
     check_in("SinusoidalPosition", embed_dim > 0, "embed_dim is ", embed_dim, "; it must be positive");
   }

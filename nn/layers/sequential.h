@@ -12,8 +12,7 @@ namespace heed {
 ///
 /// Write braces: they construct the parts from left to right. In parentheses the compiler chooses the order,
 /// so the same seed would give other start values with another compiler.
-class Sequential : public Layer<Sequential> {
- public:
+struct Sequential : Layer<Sequential> {
   Sequential() = default;  ///< y = x
   /// The parts in the order of their calls.
   template <class First, class... Others>

@@ -30,8 +30,7 @@ Recurrence rnn_kind(init::Nonlinearity nonlinearity);
 
 /// The parameters of one cell, or of one layer in one direction. Start: uniform in
 /// [-1 / sqrt(hidden), 1 / sqrt(hidden)).
-class RecurrentWeights {
- public:
+struct RecurrentWeights {
   /// Errors: sizes below 1; proj_size >= hidden_size.
   RecurrentWeights(Recurrence kind, int64_t input_size, int64_t hidden_size, bool bias = true,
                    int64_t proj_size = 0);
@@ -74,8 +73,7 @@ struct LSTMResult {
 };
 
 /// Layers of one kind, each in one or two directions.
-class RecurrentStack {
- public:
+struct RecurrentStack {
   int64_t input_size() const { return weights[0].input_size(); }
   int64_t hidden_size() const { return weights[0].hidden_size(); }
 
