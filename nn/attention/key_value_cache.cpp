@@ -59,11 +59,6 @@ void KeyValueCache::append(const Tensor& keys, const Tensor& values) {
   std::tie(keys_, values_) = std::pair(keys_.appended(keys), values_.appended(values));
 }
 
-void KeyValueCache::advance(std::vector<Tensor> state, int64_t steps) {
-  state_ = std::move(state);
-  steps_ += steps;
-}
-
 void KeyValueCache::roll_back(int64_t length) {
   check_in("KeyValueCache", length >= 0 && length <= this->length(), "cannot roll back to ", length,
            " positions, it holds ", this->length());

@@ -75,11 +75,6 @@ RecurrentStack::RecurrentStack(const char* name, Recurrence kind, int64_t input_
                          options.bias, options.proj_size);
 }
 
-void RecurrentStack::name_all(Visitor& v) {
-  for (int64_t k = 0; k < std::ssize(weights); ++k)
-    weights[k].name(v, "_l" + std::to_string(k / directions()) + (k % directions() == 1 ? "_reverse" : ""));
-}
-
 // Sequences keep the order of their dimensions, so that products over all steps need no copy; only
 // recurrence() gets time first.
 LSTMResult RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Tensor& c_0,

@@ -86,7 +86,10 @@ struct RecurrentStack {
   RecurrentStack(const char* name, Recurrence kind, int64_t input_size, int64_t hidden_size,
                  const RecurrentOptions& options);
   /// Names parameters weight_ih_l0, ..., weight_ih_l0_reverse, ..., weight_ih_l1, ...
-  void name_all(Visitor& v);
+  void name_all(Visitor& v) {
+    for (int64_t k = 0; k < std::ssize(weights); ++k)
+      weights[k].name(v, "_l" + std::to_string(k / directions()) + (k % directions() == 1 ? "_reverse" : ""));
+  }
   /// Runs all layers. c_n is undefined unless the kind is lstm.
   LSTMResult run(const Tensor& x, const Tensor& h_0, const Tensor& c_0, const Tensor& lengths,
                  bool training) const;
