@@ -34,22 +34,6 @@ class Module::Walk : public Visitor {
   std::set<const Module*> seen_;
 };
 
-void Visitor::inside(std::string_view name, const std::function<void()>& f) {
-  const size_t length = path_.size();
-  if (!path_.empty() && !name.empty()) path_ += '.';
-  path_ += name;
-  f();
-  path_.resize(length);
-}
-
-void Visitor::operator()(std::string_view name, OwnedTensor& tensor, bool persistent) {
-  if (tensor.defined()) inside(name, [&] { member(path_, tensor, persistent); });
-}
-
-void Visitor::operator()(std::string_view name, Module& child) {
-  inside(name, [&] { module(path_, child); });
-}
-
 Module::Module(Module&& other) noexcept : training_(other.training_) {
   call_state_.hooks = std::move(other.call_state_.hooks);
   if (call_state_.hooks) call_state_.hooks->module = this;

@@ -35,9 +35,13 @@ class Visitor {
   virtual ~Visitor() = default;
 
   /// A parameter or buffer. If not persistent, it follows to(dtype) but is not in the state dict.
-  void operator()(std::string_view name, OwnedTensor& tensor, bool persistent = true);
+  void operator()(std::string_view name, OwnedTensor& tensor, bool persistent = true) {
+    if (tensor.defined()) inside(name, [&] { member(path_, tensor, persistent); });
+  }
   /// A child module.
-  void operator()(std::string_view name, Module& child);
+  void operator()(std::string_view name, Module& child) {
+    inside(name, [&] { module(path_, child); });
+  }
   /// A part that is no module.
   template <Visitable Part>
     requires(!std::is_base_of_v<Module, Part>)
@@ -74,7 +78,13 @@ class Visitor {
 
  private:
   /// Calls f with `name` appended to the path.
-  void inside(std::string_view name, const std::function<void()>& f);
+  void inside(std::string_view name, const std::function<void()>& f) {
+    const size_t length = path_.size();
+    if (!path_.empty() && !name.empty()) path_ += '.';
+    path_ += name;
+    f();
+    path_.resize(length);
+  }
   std::string path_;
 };
 
