@@ -73,19 +73,6 @@ int64_t Module::parameter_count() const {
   return count;
 }
 
-void Module::train(bool training) {
-  for (const NamedModule& part : named_modules()) part.module->training_ = training;
-}
-
-void Module::requires_grad_(bool requires_grad) {
-  for (const Tensor& parameter : parameters()) parameter.requires_grad_(requires_grad);
-}
-
-void Module::zero_grad() {
-  for (const Tensor& parameter : parameters())
-    if (parameter.requires_grad()) parameter.set_grad(Tensor());
-}
-
 void Module::apply(const std::function<void(Module&)>& f) {
   for (Module* module : Walk(*this).children_first) f(*module);
 }

@@ -124,13 +124,21 @@ class Module {
 
   /// Switches between training, the initial state, and evaluation. This affects layers such as Dropout, but
   /// not gradients; NoGrad stops those.
-  void train(bool training = true);
+  void train(bool training = true) {
+    for (const NamedModule& part : named_modules()) part.module->training_ = training;
+  }
   void eval() { train(false); }
   bool training() const { return training_ && !detail::EvaluationScope::active; }
 
   void to(DType dtype);  ///< Converts all floating parameters and buffers in place.
-  void requires_grad_(bool requires_grad = true);
-  void zero_grad();  ///< Drops all gradients.
+  void requires_grad_(bool requires_grad = true) {
+    for (const Tensor& parameter : parameters()) parameter.requires_grad_(requires_grad);
+  }
+  /// Drops all gradients.
+  void zero_grad() {
+    for (const Tensor& parameter : parameters())
+      if (parameter.requires_grad()) parameter.set_grad(Tensor());
+  }
   /// Calls f for every module inside, children before parents, and for this one last.
   void apply(const std::function<void(Module&)>& f);
 
