@@ -44,15 +44,6 @@ Tensor DeltaNet::attend(const CoreInputs& in, const Tensor& decay) const {
                in);
 }
 
-InputDecay::InputDecay(int64_t embed_dim, int64_t num_heads)
-    : dt_proj(embed_dim, num_heads, {.bias = false}),
-      dt_bias(log(expm1(exp(init::uniform({num_heads}, std::log(0.001), std::log(0.1)))))),
-      A_log(log(init::uniform({num_heads}, 1, 16))) {}
-
-Rwkv::Rwkv(int64_t embed_dim, int64_t num_heads)
-    : time_decay(reshape(linspace(-5, 3, embed_dim), {num_heads, -1})),
-      time_first(init::constant({num_heads, embed_dim / num_heads}, std::log(0.3))) {}
-
 Tensor Rwkv::operator()(const CoreInputs& in) const {
   Tensor key = in.k, value = in.v;
   if (const Tensor mask = mask_of_keys(in); mask.defined()) {

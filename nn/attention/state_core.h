@@ -109,7 +109,10 @@ struct DeltaNet : GatedNorm {
 /// A decay from the input: g = -e^A_log dt with the time step dt = softplus(dt_proj(x) + dt_bias), for each
 /// head. Start: e^A_log uniform in [1, 16), softplus(dt_bias) log-uniform in [0.001, 0.1).
 struct InputDecay {
-  InputDecay(int64_t embed_dim, int64_t num_heads);
+  InputDecay(int64_t embed_dim, int64_t num_heads)
+      : dt_proj(embed_dim, num_heads, {.bias = false}),
+        dt_bias(log(expm1(exp(init::uniform({num_heads}, std::log(0.001), std::log(0.1)))))),
+        A_log(log(init::uniform({num_heads}, 1, 16))) {}
   /// dt: [B, H, T, 1]
   Tensor time_steps(const Tensor& x) const {
     return unsqueeze(transpose(softplus(dt_proj(x) + dt_bias), 1, 2), -1);
@@ -159,7 +162,9 @@ struct StateSpace : GatedNorm {
 /// gates, and each channel has a state of two numbers. State dict: time_decay, the logarithm of wkv's decay,
 /// and time_first, its bonus. Start: decays of e^-5 to e^3, bonus log 0.3.
 struct Rwkv {
-  Rwkv(int64_t embed_dim, int64_t num_heads);
+  Rwkv(int64_t embed_dim, int64_t num_heads)
+      : time_decay(reshape(linspace(-5, 3, embed_dim), {num_heads, -1})),
+        time_first(init::constant({num_heads, embed_dim / num_heads}, std::log(0.3))) {}
   Tensor operator()(const CoreInputs& in) const;
   void visit(Visitor& v) { v("time_decay", time_decay, "time_first", time_first); }
 
