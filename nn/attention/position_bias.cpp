@@ -47,10 +47,6 @@ Tensor T5Bias::bucket(const Tensor& distances, const T5BiasOptions& options) {
   return options.bidirectional ? where(d > 0, bucket + buckets, bucket) : bucket;
 }
 
-Tensor T5Bias::operator()(const Tensor& distances) const {
-  return t(relative_attention_bias(bucket(distances, options)));
-}
-
 Tensor local_bias(Operand centers, int64_t keys, double sigma) {
   const OpScope scope("local_bias", centers.line());
   check_floating(centers);

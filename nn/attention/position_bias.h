@@ -42,7 +42,9 @@ struct T5BiasOptions {
 /// relative_attention_bias.weight.
 struct T5Bias {
   explicit T5Bias(int64_t num_heads, T5BiasOptions options = {});
-  Tensor operator()(const Tensor& distances) const;
+  Tensor operator()(const Tensor& distances) const {
+    return t(relative_attention_bias(bucket(distances, options)));
+  }
   void visit(Visitor& v) { v("relative_attention_bias", relative_attention_bias); }
 
   /// The bucket of each distance, int64: the first half of the buckets are one distance each, the others grow
