@@ -52,8 +52,7 @@ class Visitor {
   template <class Member>
   void operator()(std::string_view name, std::vector<Member>& members) {
     inside(name, [&] {
-      size_t number = 0;
-      for (Member& member : members) (*this)(std::to_string(number++), member);
+      for (size_t i = 0; i < members.size(); ++i) (*this)(std::to_string(i), members[i]);
     });
   }
   /// The value of an optional or a pointer, if there is one.
