@@ -15,9 +15,8 @@ Tensor F::hopfield_retrieve(Operand state, Operand patterns, const HopfieldOptio
   for (int64_t i = 0; i < options.max_steps; ++i) {
     const Tensor next = scaled_dot_product_attention(xi, patterns, patterns, update).output;
     const Tensor change = (next - xi).detach();
-    const bool settled = change.numel() == 0 || max(abs(change)).item() <= options.tolerance;
     xi = next;
-    if (settled) break;
+    if (change.numel() == 0 || max(abs(change)).item() <= options.tolerance) break;
   }
   return xi;
 }
