@@ -68,9 +68,8 @@ LSTMResult RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Ten
   std::vector<Tensor> last_h, last_c;
   for (int64_t layer = 0; layer < options.num_layers; ++layer) {
     std::vector<Tensor> outputs;  // one for each direction
-    for (const bool reverse : {false, true}) {
-      if (reverse && !options.bidirectional) break;
-      const int64_t k = layer * directions() + (reverse ? 1 : 0);
+    for (int64_t k = layer * directions(); k < (layer + 1) * directions(); ++k) {
+      const bool reverse = k % directions() == 1;
       const RecurrentWeights& w = weights[k];
       const Tensor states = recurrence(kind, time_first(linear(x, w.weight_ih, w.bias_ih)),
                                        state.defined() ? select(state, 0, k) : state, w.weight_hh, w.bias_hh,
