@@ -34,17 +34,6 @@ class Module::Walk : public Visitor {
   std::set<const Module*> seen_;
 };
 
-Module::Module(Module&& other) noexcept : training_(other.training_) {
-  call_state_.hooks = std::move(other.call_state_.hooks);
-  if (call_state_.hooks) call_state_.hooks->module = this;
-}
-
-detail::ModuleHooks& Module::hooks() {
-  std::shared_ptr<detail::ModuleHooks>& own = call_state_.hooks;
-  if (!own) own = std::make_shared<detail::ModuleHooks>(detail::ModuleHooks{this});
-  return *own;
-}
-
 std::vector<Module::Member> Module::members() const { return Walk(*this).members; }
 
 std::vector<NamedTensor> Module::named(bool learned) const {

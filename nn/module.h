@@ -92,7 +92,11 @@ class Module {
  public:
   Module() = default;
   Module(const Module& other) = default;  ///< Copies no hooks.
-  Module(Module&& other) noexcept;        ///< Moves the hooks too.
+  /// Moves the hooks too.
+  Module(Module&& other) noexcept : training_(other.training_) {
+    call_state_.hooks = std::move(other.call_state_.hooks);
+    if (call_state_.hooks) call_state_.hooks->module = this;
+  }
   Module& operator=(const Module& other) = default;
   virtual ~Module() = default;
 
@@ -162,7 +166,11 @@ class Module {
   class Walk;
   std::vector<Member> members() const;
   std::vector<NamedTensor> named(bool learned) const;
-  detail::ModuleHooks& hooks();
+  detail::ModuleHooks& hooks() {
+    std::shared_ptr<detail::ModuleHooks>& own = call_state_.hooks;
+    if (!own) own = std::make_shared<detail::ModuleHooks>(detail::ModuleHooks{this});
+    return *own;
+  }
 
   bool training_ = true;
   mutable detail::CallState call_state_;
