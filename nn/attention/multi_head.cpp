@@ -68,11 +68,9 @@ void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Te
            "rotary positions are for self-attention");
   check_in(kName, !layer.form.core || !options.need_weights,
            "a core has no weights; an AttentionScope sees those that it computes");
-  if (!key.defined() && !value.defined()) {
-    check_in(kName, cache && cache->length() > 0,
-             "there are no keys and values, and no cache that holds some");
-    return;
-  }
+  if (!key.defined() && !value.defined())
+    return check_in(kName, cache && cache->length() > 0,
+                    "there are no keys and values, and no cache that holds some");
   const auto fits = [&](const Tensor& x, int64_t width) {
     return x.defined() && x.dim() == query.dim() && x.size(-1) == width &&
            (x.dim() == 2 || x.size(0) == query.size(0));
