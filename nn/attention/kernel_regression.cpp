@@ -30,14 +30,6 @@ Tensor kernel_weights(Operand queries, Operand keys, SmoothingKernel kernel, Ope
   return value / where(total > 0, total, 1);
 }
 
-NadarayaWatson::NadarayaWatson(const NadarayaWatsonOptions& options) : kernel(options.kernel) {
-  check_in("NadarayaWatson",
-           !options.learn || (kernel != SmoothingKernel::boxcar && kernel != SmoothingKernel::constant),
-           "the ", kernel,
-           " kernel has no slope in w, so w cannot be learned; take gaussian, epanechnikov or triangular");
-  (options.learn ? static_cast<OwnedTensor&>(w) : fixed_w) = full({1}, options.w, options.dtype);
-}
-
 Tensor NadarayaWatson::weights(const Tensor& queries, const Tensor& keys, OwnPoint own) const {
   const Tensor width = w.defined() ? Tensor(w) : Tensor(fixed_w);
   if (own == OwnPoint::keep) return kernel_weights(queries, keys, kernel, width);

@@ -59,7 +59,13 @@ struct NadarayaWatsonOptions {
 /// Start: w as in the options. State dict: w. Errors: learning the w of a boxcar or constant kernel, whose
 /// derivative with respect to w is 0; OwnPoint::exclude with queries and keys of different shapes.
 struct NadarayaWatson : Layer<NadarayaWatson> {
-  explicit NadarayaWatson(const NadarayaWatsonOptions& options = {});
+  explicit NadarayaWatson(const NadarayaWatsonOptions& options = {}) : kernel(options.kernel) {
+    check_in("NadarayaWatson",
+             !options.learn || (kernel != SmoothingKernel::boxcar && kernel != SmoothingKernel::constant),
+             "the ", kernel,
+             " kernel has no slope in w, so w cannot be learned; take gaussian, epanechnikov or triangular");
+    (options.learn ? static_cast<OwnedTensor&>(w) : fixed_w) = full({1}, options.w, options.dtype);
+  }
 
   Tensor forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
                  OwnPoint own = OwnPoint::keep) const {

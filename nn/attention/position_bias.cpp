@@ -27,11 +27,6 @@ Tensor AlibiBias::operator()(const Tensor& distances) const {
   return -of_heads * abs(distances);
 }
 
-T5Bias::T5Bias(int64_t num_heads, T5BiasOptions options)
-    : options(options), relative_attention_bias(init::zeros({options.num_buckets, num_heads})) {
-  bucket(zeros({1}), options);  // checks the options
-}
-
 Tensor T5Bias::bucket(const Tensor& distances, const T5BiasOptions& options) {
   const int64_t buckets = options.bidirectional ? options.num_buckets / 2 : options.num_buckets,
                 exact = buckets / 2;

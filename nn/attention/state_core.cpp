@@ -31,11 +31,6 @@ Tensor attend_with_state(const CoreInputs& in, const Tensor& query, const Tensor
   return y.output;
 }
 
-Tensor retention_decay(int64_t num_heads, DType dtype) {
-  const Tensor g = log1p(-exp((arange(num_heads, float64) + 5) * -std::log(2.0)));
-  return to(reshape(g, {num_heads, 1, 1}), dtype);
-}
-
 Tensor DeltaNet::attend(const CoreInputs& in, const Tensor& decay) const {
   const LinearRule rule = decay.defined() ? LinearRule::gated_delta : LinearRule::delta;
   const Tensor beta = sigmoid(detail::as_heads(b_proj(in.x), in.q.size(1)));

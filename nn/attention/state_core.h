@@ -62,7 +62,10 @@ struct GatedNorm {
 };
 
 /// log(1 - 2^(-5 - h)) for the heads h = 0, 1, ...: the decays of retention, [H, 1, 1].
-Tensor retention_decay(int64_t num_heads, DType dtype = float32);
+inline Tensor retention_decay(int64_t num_heads, DType dtype = float32) {
+  const Tensor g = log1p(-exp((arange(num_heads, float64) + 5) * -std::log(2.0)));
+  return to(reshape(g, {num_heads, 1, 1}), dtype);
+}
 
 /// The rule `gated` with one fixed decay for each head, retention_decay (Sun et al., 2023). The paper also
 /// rotates queries and keys: give MultiheadAttention the option rotary too. State dict: g_proj.weight,
