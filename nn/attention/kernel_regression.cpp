@@ -4,11 +4,6 @@
 
 namespace heed {
 
-const char* name_of(SmoothingKernel kernel) {
-  constexpr const char* names[] = {"gaussian", "boxcar", "epanechnikov", "triangular", "constant"};
-  return names[static_cast<size_t>(kernel)];
-}
-
 Tensor kernel_value(SmoothingKernel kernel, Operand squared_distance) {
   const Tensor& s = squared_distance;
   if (kernel == SmoothingKernel::gaussian) return exp(-0.5 * s);

@@ -16,7 +16,10 @@ enum class SmoothingKernel {
 };
 
 /// "gaussian", "boxcar", ...
-const char* name_of(SmoothingKernel kernel);
+inline const char* name_of(SmoothingKernel kernel) {
+  constexpr const char* names[] = {"gaussian", "boxcar", "epanechnikov", "triangular", "constant"};
+  return names[static_cast<size_t>(kernel)];
+}
 /// name_of() as a string.
 inline std::string to_string(SmoothingKernel kernel) { return name_of(kernel); }
 
