@@ -56,12 +56,6 @@ std::vector<ConstNamedModule> Module::named_modules() const {
   return detail::mapped(Walk(*this).modules, as_const);
 }
 
-int64_t Module::parameter_count() const {
-  int64_t count = 0;
-  for (const Tensor& parameter : parameters()) count += parameter.numel();
-  return count;
-}
-
 void Module::apply(const std::function<void(Module&)>& f) {
   for (Module* module : Walk(*this).children_first) f(*module);
 }

@@ -110,7 +110,12 @@ class Module {
   /// This module under "", then all modules inside, each once.
   std::vector<NamedModule> named_modules();
   std::vector<ConstNamedModule> named_modules() const;
-  int64_t parameter_count() const;  ///< Number of elements of all parameters.
+  /// Number of elements of all parameters.
+  int64_t parameter_count() const {
+    int64_t count = 0;
+    for (const Tensor& parameter : parameters()) count += parameter.numel();
+    return count;
+  }
 
   /// All parameters and persistent buffers under all their names. They share the values: clone them to keep
   /// a copy.
