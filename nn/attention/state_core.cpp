@@ -19,9 +19,6 @@ static Tensor mask_of_keys(const CoreInputs& in) {
   return earlier > 0 ? narrow(mask, -1, earlier, in.k.size(2)) : mask;
 }
 
-// x / |x| along the last dimension.
-static Tensor unit_length(const Tensor& x) { return x * rsqrt(sum(square(x), -1, true) + 1e-6); }
-
 Tensor attend_with_state(const CoreInputs& in, const Tensor& query, const Tensor& key, const Tensor& value,
                          LinearAttentionOptions options) {
   options.mask = mask_of_keys(in);
@@ -29,14 +26,6 @@ Tensor attend_with_state(const CoreInputs& in, const Tensor& query, const Tensor
   LinearAttentionResult y = F::linear_attention(query, key, value, options);
   in.state = {y.state};
   return y.output;
-}
-
-Tensor DeltaNet::attend(const CoreInputs& in, const Tensor& decay) const {
-  const LinearRule rule = decay.defined() ? LinearRule::gated_delta : LinearRule::delta;
-  const Tensor beta = sigmoid(detail::as_heads(b_proj(in.x), in.q.size(1)));
-  return gated(attend_with_state(in, unit_length(silu(in.q)), unit_length(silu(in.k)), in.v,
-                                 {.rule = rule, .decay = decay, .beta = beta}),
-               in);
 }
 
 Tensor Rwkv::operator()(const CoreInputs& in) const {

@@ -106,7 +106,14 @@ struct DeltaNet : GatedNorm {
   Linear b_proj;  ///< [H, E]
 
  protected:
-  Tensor attend(const CoreInputs& in, const Tensor& decay) const;
+  Tensor attend(const CoreInputs& in, const Tensor& decay) const {
+    const auto unit_length = [](const Tensor& x) { return x * rsqrt(sum(square(x), -1, true) + 1e-6); };
+    const LinearRule rule = decay.defined() ? LinearRule::gated_delta : LinearRule::delta;
+    const Tensor beta = sigmoid(detail::as_heads(b_proj(in.x), in.q.size(1)));
+    return gated(attend_with_state(in, unit_length(silu(in.q)), unit_length(silu(in.k)), in.v,
+                                   {.rule = rule, .decay = decay, .beta = beta}),
+                 in);
+  }
 };
 
 /// A decay from the input: g = -e^A_log dt with the time step dt = softplus(dt_proj(x) + dt_bias), for each
