@@ -33,7 +33,13 @@ using BackwardHook = Hook<const Module&, const Tensor&>;
 
 namespace detail {
 
-struct ModuleHooks;  // of one module
+/// The hooks of one module. Backward hooks find the module here, because a graph may outlive it.
+struct ModuleHooks {
+  const Module* module;
+  Hooks<ForwardPreHook> before = {};
+  Hooks<ForwardHook> after = {};
+  Hooks<BackwardHook> backward = {};
+};
 
 /// The hooks and the cached path of one module. A copy starts without both. An assigned module keeps its
 /// hooks and drops its path, since its members may have moved.
@@ -41,9 +47,7 @@ struct CallState {
   CallState() = default;
   CallState(const CallState&) noexcept {}
   CallState& operator=(const CallState& other) noexcept {
-    if (this == &other) return *this;
-    root = 0;
-    id = ++ids;
+    if (this != &other) root = 0, id = ++ids;
     return *this;
   }
   std::shared_ptr<ModuleHooks> hooks;  // null if there are none

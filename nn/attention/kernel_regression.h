@@ -1,7 +1,6 @@
 #pragma once
 
-#include "nn/attention/mask.h"
-#include "nn/module.h"
+#include "nn/attention/pooling.h"
 
 /// Kernel regression: attention whose weights come from a kernel.
 namespace heed {
@@ -17,7 +16,10 @@ enum class SmoothingKernel {
 };
 
 /// "gaussian", "boxcar", ...
-const char* name_of(SmoothingKernel kernel);
+inline const char* name_of(SmoothingKernel kernel) {
+  constexpr const char* names[] = {"gaussian", "boxcar", "epanechnikov", "triangular", "constant"};
+  return names[static_cast<size_t>(kernel)];
+}
 /// name_of() as a string.
 inline std::string to_string(SmoothingKernel kernel) { return name_of(kernel); }
 
@@ -60,10 +62,18 @@ struct NadarayaWatsonOptions {
 /// Start: w as in the options. State dict: w. Errors: learning the w of a boxcar or constant kernel, whose
 /// derivative with respect to w is 0; OwnPoint::exclude with queries and keys of different shapes.
 struct NadarayaWatson : Layer<NadarayaWatson> {
-  explicit NadarayaWatson(const NadarayaWatsonOptions& options = {});
+  explicit NadarayaWatson(const NadarayaWatsonOptions& options = {}) : kernel(options.kernel) {
+    check_in("NadarayaWatson",
+             !options.learn || (kernel != SmoothingKernel::boxcar && kernel != SmoothingKernel::constant),
+             "the ", kernel,
+             " kernel has no slope in w, so w cannot be learned; take gaussian, epanechnikov or triangular");
+    (options.learn ? static_cast<OwnedTensor&>(w) : fixed_w) = full({1}, options.w, options.dtype);
+  }
 
   Tensor forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
-                 OwnPoint own = OwnPoint::keep) const;
+                 OwnPoint own = OwnPoint::keep) const {
+    return attention_pool(weights(queries, keys, own), values);
+  }
   /// The attention weights that forward computes, [..., Tq, Tk].
   Tensor weights(const Tensor& queries, const Tensor& keys, OwnPoint own = OwnPoint::keep) const;
   void visit(Visitor& v) override { v("w", w, "w", fixed_w); }  // only one of them is defined

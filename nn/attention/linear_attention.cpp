@@ -72,11 +72,11 @@ static LinearAttentionResult in_chunks(const Tensor& query, const Tensor& key, c
 }
 
 // Throws unless shapes and rule fit.
-static void check_linear(const Operand& query, const Operand& key, const Operand& value,
+static void check_linear(const Tensor& q, const Tensor& k, const Tensor& v,
                          const LinearAttentionOptions& options) {
   const bool gated = options.rule == LinearRule::gated || options.rule == LinearRule::gated_delta;
   const bool corrects = options.rule == LinearRule::delta || options.rule == LinearRule::gated_delta;
-  check_floating(query);
+  check_floating(q);
   check(
       options.decay.defined() == gated && options.beta.defined() == corrects,
       "the rules gated and gated_delta need a decay, the rules delta and gated_delta a beta, and the others "
@@ -84,8 +84,7 @@ static void check_linear(const Operand& query, const Operand& key, const Operand
   check(options.is_causal || options.rule == LinearRule::linear,
         "without is_causal, which position changes the state first? Only the rule linear has an answer");
   check(options.chunk > 0, "chunk is ", options.chunk, "; it must be positive");
-  if (!key.defined() && !value.defined() && !options.is_causal && options.state.defined()) return;
-  const Tensor &q = query, &k = key, &v = value;
+  if (!k.defined() && !v.defined() && !options.is_causal && options.state.defined()) return;
   const bool ranks = k.dim() >= 2 && q.dim() == k.dim() && v.dim() == k.dim();
   Shape like_q = k.shape(), like_v = k.shape();
   if (ranks) {

@@ -43,8 +43,7 @@ Mask Mask::lengths(const Tensor& lengths, int64_t keys) {
         " ", lengths.shape(), "; lengths are int64 [B], or [B, Tq] with one for each query");
   check(all(logical_and(lengths >= 0, lengths <= keys)).item<bool>(), "given ", lengths,
         "; lengths must be from 0 to ", keys);
-  const Tensor of_queries = lengths.dim() == 1 ? unsqueeze(lengths, 1) : lengths;
-  return arange(keys, int64) < unsqueeze(of_queries, -1);
+  return arange(keys, int64) < unsqueeze(lengths.dim() == 1 ? unsqueeze(lengths, 1) : lengths, -1);
 }
 
 Mask operator&(const Mask& a, const Mask& b) {

@@ -68,11 +68,9 @@ void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Te
            "rotary positions are for self-attention");
   check_in(kName, !layer.form.core || !options.need_weights,
            "a core has no weights; an AttentionScope sees those that it computes");
-  if (!key.defined() && !value.defined()) {
-    check_in(kName, cache && cache->length() > 0,
-             "there are no keys and values, and no cache that holds some");
-    return;
-  }
+  if (!key.defined() && !value.defined())
+    return check_in(kName, cache && cache->length() > 0,
+                    "there are no keys and values, and no cache that holds some");
   const auto fits = [&](const Tensor& x, int64_t width) {
     return x.defined() && x.dim() == query.dim() && x.size(-1) == width &&
            (x.dim() == 2 || x.size(0) == query.size(0));
@@ -103,13 +101,11 @@ Projected project_latents(const MultiheadAttention& layer, const Linear& kv_a, c
     return cat({first, rotate.forward(narrow(y, -1, begin, R), past)}, -1);
   };
   const Tensor up = view(kv_b.weight, {layer.num_heads, 2 * D, L});
-  const Tensor q = detail::as_heads(linear(x, layer.q_proj_weight), D + R);
-  Projected all{rotated(q, matmul(narrow(q, -1, 0, D), narrow(up, 1, 0, D)), D), {}, {}};
-  if (!keys.defined()) return all;
+  const Tensor q = detail::as_heads(linear(x, layer.q_proj_weight), layer.num_heads);
+  const Tensor queries = rotated(q, matmul(narrow(q, -1, 0, D), narrow(up, 1, 0, D)), D);
+  if (!keys.defined()) return {queries, {}, {}};
   const Tensor c = unsqueeze(kv_a(keys), 1);
-  all.k = rotated(c, narrow(c, -1, 0, L), L);
-  all.v = narrow(c, -1, 0, 0);
-  return all;
+  return {queries, rotated(c, narrow(c, -1, 0, L), L), narrow(c, -1, 0, 0)};
 }
 
 // Each [B, heads, T, D], of the positions after `past`. Each product uses its rows of in_proj_weight: slicing
@@ -126,11 +122,12 @@ Projected project_all(const MultiheadAttention& layer, const Tensor& x, const Te
   const auto weights =
       parts(layer.in_proj_weight, {layer.q_proj_weight, layer.k_proj_weight, layer.v_proj_weight});
   const auto biases = parts(layer.in_proj_bias, std::vector<Tensor>(3));
-  const auto project = [&](const Tensor& y, size_t i, int64_t width) {
-    return y.defined() ? detail::as_heads(linear(y, weights[i], biases[i]), width) : y;
+  const auto project = [&](const Tensor& y, size_t i, int64_t heads) {
+    return y.defined() ? detail::as_heads(linear(y, weights[i], biases[i]), heads) : y;
   };
   const int64_t width = score_width(layer);
-  Projected all{project(x, 0, width), project(keys, 1, width), project(values, 2, D)};
+  Projected all{project(x, 0, E / width), project(keys, 1, kv / width),
+                project(values, 2, layer.num_kv_heads)};
   for (Tensor* y : {&all.q, &all.k}) {
     if (form.qk_norm && y->defined()) *y = of_one_length(*y);
     if (form.rotary) *y = RotaryPosition(width, form.rotary_scaling).forward(*y, past);
@@ -146,8 +143,7 @@ void add_memory(const MultiheadAttention& layer, Projected& all, AttentionOption
   const auto joined = [&](const Tensor& memory, const Tensor& x) {
     return cat({expand(memory, {x.size(0), -1, -1, -1}), x}, 2);
   };
-  const Tensor& memory_k = layer.memory_k;
-  all.k = joined(layer.form.qk_norm ? of_one_length(memory_k) : memory_k, all.k);
+  all.k = joined(layer.form.qk_norm ? of_one_length(layer.memory_k) : Tensor(layer.memory_k), all.k);
   if (layer.memory_v.defined()) all.v = joined(layer.memory_v, all.v);
   const auto widened = [&](const Tensor& x, Scalar value) {  // a mask or bias, with a value for the tokens
     return x.defined() ? pad(expand(x, broadcast_shapes(x.shape(), {keys})), {tokens, 0}, value) : x;
@@ -300,8 +296,7 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
   }
 
   Tensor heads = result.output;  // [B, H, Tq, D]
-  if (gate_proj)
-    heads = heads * sigmoid(detail::as_heads((*gate_proj)(x), gate_proj->out_features() / num_heads));
+  if (gate_proj) heads = heads * sigmoid(detail::as_heads((*gate_proj)(x), num_heads));
   const Tensor output = out_proj(flatten(transpose(heads, 1, 2), 2));  // [B, Tq, E]
   if (result.weights.defined() && options.average_attn_weights) result.weights = mean(result.weights, 1);
   if (cache) *cache = std::move(grown);  // last: an error leaves the cache unchanged

@@ -31,8 +31,7 @@ Tensor HardNormaliser::operator()(const Tensor& scores, const Mask& mask) const 
 Tensor SigmoidNormaliser::operator()(const Tensor& scores, const Mask& mask) const {
   const Tensor s = mask.allows_all() ? scores : where(mask.allowed(), scores, -INFINITY);
   if (bias) return sigmoid(s + *bias);
-  const Tensor allowed =
-      mask.allows_all() ? ones(s.shape(), boolean) : broadcast_to(mask.allowed(), s.shape());
+  const Tensor allowed = broadcast_to(mask.allows_all() ? ones({}, boolean) : mask.allowed(), s.shape());
   return sigmoid(s - log(maximum(to(sum(allowed, -1, true), s.dtype()), 1)));
 }
 

@@ -1,6 +1,5 @@
 #include "nn/attention/scaled_dot_product.h"
 
-#include "autograd/ops/index.h"
 #include "autograd/ops/shape.h"
 
 namespace heed {
@@ -31,10 +30,6 @@ static AttentionResult attend(Operand query, Operand key, Operand value, const A
     capture_attention(attention_weights(query, key, options));
   }
   return {blocked_attention(query, key, value, options), {}};
-}
-
-Tensor detail::repeat_heads(const Tensor& x, int64_t heads) {
-  return !x.defined() || x.size(-3) == heads ? x : repeat_interleave(x, heads / x.size(-3), -3);
 }
 
 AttentionResult F::scaled_dot_product_attention(Operand query, Operand key, Operand value,

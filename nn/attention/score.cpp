@@ -15,10 +15,10 @@ static Tensor dot_products(const char* name, const Tensor& q, const Tensor& k) {
 
 const Tensor& CachedKeys::mapped_by(const Linear& map) const {
   const auto version = [](const Tensor& x) { return x.defined() ? TensorImpl::of(x).storage->version : 0; };
-  const int64_t versions = version(map.weight) + version(map.bias);
-  if (source_.map != &map || source_.versions != versions || source_.recorded != grad_enabled()) {
+  const std::tuple source(&map, version(map.weight) + version(map.bias), grad_enabled());
+  if (source_ != source) {
     mapped_ = map(*this);
-    source_ = {&map, versions, grad_enabled()};
+    source_ = source;
   }
   return mapped_;
 }
