@@ -1,6 +1,6 @@
 #include "nn/text/vocabulary.h"
 
-#include "tensor/error.h"
+#include "tensor/lists.h"
 #include "tensor/utf8.h"
 
 namespace heed {
@@ -40,9 +40,7 @@ std::string Vocabulary::token(int64_t id) const {
 }
 
 Ids Vocabulary::encode(const Tokens& tokens) const {
-  Ids ids;
-  for (const std::string& token : tokens) ids.push_back(id(token));
-  return ids;
+  return detail::mapped(tokens, [&](const std::string& token) { return id(token); });
 }
 
 Tokens Vocabulary::decode(const Ids& ids) const {
