@@ -35,12 +35,6 @@ class StopSignals {
   std::pair<int, struct sigaction> earlier_[2] = {{SIGINT, {}}, {SIGTERM, {}}};
 };
 
-// Clears the line of a progress at the end of the scope, also when an exception passes.
-struct ClearAtEnd {
-  ~ClearAtEnd() { progress.clear(); }
-  const Progress& progress;
-};
-
 std::string in_folder(const TrainingOptions& options, const std::string& file) {
   return options.folder.empty() ? "" : options.folder + "/" + file;
 }
@@ -136,12 +130,6 @@ void Training::save(bool last) {
   if (stopped_ || at_end || (every > 0 && step_ % every == 0)) checkpoint_.save(step_);
 }
 
-bool Training::run(int64_t steps, const std::function<Tensor()>& loss,
-                   const std::function<double()>& validation) {
-  const auto step = [&] { return descend(loss()); };
-  return run(steps, step, validation);
-}
-
 bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
                    const std::function<double()>& validation) {
   using Clock = std::chrono::steady_clock;
@@ -159,7 +147,8 @@ bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
   const auto enough = [&] { return options_.patience > 0 && waited_ >= options_.patience; };
   int signal = 0;
   {
-    const ClearAtEnd clear{progress};
+    const std::unique_ptr<Progress, void (*)(Progress*)> clear_at_end(  // also when an exception passes
+        &progress, [](Progress* shown) { shown->clear(); });
     const StopSignals signals;
     while (step_ < steps && !stopped_ && !enough()) {
       const auto start = Clock::now();
