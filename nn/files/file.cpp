@@ -81,21 +81,18 @@ constexpr std::array<StoredType, 12> stored_types = {
 
 // Without O_NONBLOCK, opening a pipe would block until it has a writer.
 FileReader::FileReader(const char* op, const std::string& path)
-    : op_(op), path_(path), fd_(open_file(path, O_RDONLY | O_NONBLOCK)) {
-  require(fd_ >= 0, "cannot be opened: ", std::strerror(errno));
+    : op_(op), path_(path), fd_(open_shared(path, O_RDONLY | O_NONBLOCK)) {
+  require(*fd_ >= 0, "cannot be opened: ", std::strerror(errno));
   struct stat found {};
-  const bool regular = fstat(fd_, &found) == 0 && S_ISREG(found.st_mode);
-  if (!regular) close(fd_);
+  const bool regular = fstat(*fd_, &found) == 0 && S_ISREG(found.st_mode);
   require(regular, S_ISDIR(found.st_mode) ? "is a folder" : "is not a regular file");
   left_ = static_cast<uint64_t>(found.st_size);
 }
 
-FileReader::~FileReader() { close(fd_); }
-
 void FileReader::read(void* to, uint64_t count) {
   require(count <= left_, "ends too early: ", count, " bytes are needed, and ", left_, " are left");
   for (auto* at = static_cast<char*>(to); count > 0;) {
-    const ssize_t got = uninterrupted([&] { return ::read(fd_, at, std::min(count, kMaxTransfer)); });
+    const ssize_t got = uninterrupted([&] { return ::read(*fd_, at, std::min(count, kMaxTransfer)); });
     require(got >= 0, "cannot be read: ", std::strerror(errno));
     require(got > 0, "became shorter while it was read");
     at += got, count -= static_cast<uint64_t>(got), left_ -= static_cast<uint64_t>(got);

@@ -26,7 +26,6 @@ class FileReader {
  public:
   /// Throws if the file cannot be read or is not a regular file.
   FileReader(const char* op, const std::string& path);
-  ~FileReader();
   FileReader(const FileReader&) = delete;
 
   /// The number of bytes that were not read yet.
@@ -53,7 +52,7 @@ class FileReader {
  private:
   const char* const op_;
   const std::string path_;
-  const int fd_;
+  const std::shared_ptr<const int> fd_;
   uint64_t left_ = 0;
 };
 
