@@ -15,24 +15,21 @@ volatile std::sig_atomic_t stop_signal = 0;
 
 // During its lifetime the first SIGINT or SIGTERM is only stored. The second one has its usual effect. An
 // ignored signal stays ignored: a shell starts programs in the background so that Ctrl-C does not reach them.
-class StopSignals {
- public:
+struct StopSignals {
   StopSignals() {
     stop_signal = 0;
     struct sigaction store {};
     store.sa_handler = [](int signal) { stop_signal = signal; };
     store.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-    for (auto& [signal, earlier] : earlier_) {
+    for (auto& [signal, earlier] : actions) {
       sigaction(signal, nullptr, &earlier);
       if (earlier.sa_handler != SIG_IGN) sigaction(signal, &store, nullptr);
     }
   }
   ~StopSignals() {
-    for (const auto& [signal, earlier] : earlier_) sigaction(signal, &earlier, nullptr);
+    for (const auto& [signal, earlier] : actions) sigaction(signal, &earlier, nullptr);
   }
-
- private:
-  std::pair<int, struct sigaction> earlier_[2] = {{SIGINT, {}}, {SIGTERM, {}}};
+  std::pair<int, struct sigaction> actions[2] = {{SIGINT, {}}, {SIGTERM, {}}};
 };
 
 std::string in_folder(const TrainingOptions& options, const std::string& file) {
@@ -145,7 +142,6 @@ bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
   Progress& progress = options_.progress ? *options_.progress : own_progress_.emplace("training", steps);
   progress.skip(step_);
   const auto enough = [&] { return options_.patience > 0 && waited_ >= options_.patience; };
-  int signal = 0;
   {
     const std::unique_ptr<Progress, void (*)(Progress*)> clear_at_end(  // also when an exception passes
         &progress, [](Progress* shown) { shown->clear(); });
@@ -163,10 +159,9 @@ bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
       stopped_ = (stopped_ && step_ < steps) || stop_signal != 0;
       save(step_ == steps || enough());
     }
-    signal = stop_signal;
   }
   own_progress_.reset();
-  if (signal != 0) report(signal);
+  if (stop_signal != 0) report(stop_signal);
   if (stopped_) return false;
   if (step_ < steps)
     print("stopped early after step " + std::to_string(step_) + ": the loss was lowest " +
