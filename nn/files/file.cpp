@@ -155,15 +155,7 @@ void FileWriter::require(bool condition) const {
   check(condition, op_, ": ", path_, ": cannot be written: ", std::strerror(errno));
 }
 
-void FileWriter::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const uint64_t count = std::min(bytes.size(), kMaxTransfer);
-    const ssize_t put = uninterrupted([&] { return ::write(fd_, bytes.data(), count); });
-    if (put == 0) errno = ENOSPC;  // otherwise the loop would not end
-    require(put > 0);
-    bytes.remove_prefix(static_cast<size_t>(put));
-  }
-}
+void FileWriter::write(std::string_view bytes) { require(write_all(fd_, bytes)); }
 
 void FileWriter::write(const Tensor& x) {
   const Tensor whole = kernel::contiguous(x);
@@ -192,6 +184,17 @@ void FileWriter::finish() {
 
 std::shared_ptr<const int> open_shared(const std::string& path, int flags) {
   return {new int(open_file(path, flags)), [](const int* fd) { close(*fd), delete fd; }};
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const uint64_t count = std::min(bytes.size(), kMaxTransfer);
+    const ssize_t put = uninterrupted([&] { return ::write(fd, bytes.data(), count); });
+    if (put == 0) errno = ENOSPC;  // otherwise the loop would not end
+    if (put <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(put));
+  }
+  return true;
 }
 
 void write_file(const std::string& path, std::string_view contents) {

@@ -83,6 +83,8 @@ class FileWriter {
 
 /// Opens a file until the last copy of the result is destroyed. The number is -1 if that fails.
 std::shared_ptr<const int> open_shared(const std::string& path, int flags);
+/// Writes to an open file. Returns false, with errno, if that fails.
+bool write_all(int fd, std::string_view bytes);
 
 /// Writes a whole file atomically.
 void write_file(const std::string& path, std::string_view contents);
