@@ -208,20 +208,18 @@ CsvTable read_csv(const std::string& path, const CsvOptions& options) {
   CsvTable table;
   for (const size_t column : columns) table.names.push_back(first.name(column));
   std::vector<double> values, row(columns.size());
-  const auto read = [&](size_t column, double& value) {
-    const std::string& field = fields[column];
-    if (const char* wrong = parse_number(field, options.dtype, value))
-      fail(first.header ? "column " + shown_field(first.fields[column]) : first.name(column), ": ",
-           shown_field(field), " ", wrong,
-           field.find(',') == std::string::npos ? "" : "; write a decimal point, not a comma");
-  };
   BadRows bad(path, options.skip_bad);
   for (bool more = !first.header || reader.next(fields); more; more = reader.next(fields))
     bad.note(reader.line, [&] {
       check(fields.size() == first.fields.size(), "the row has ", fields.size(),
             fields.size() == 1 ? " field" : " fields", ", the first line has ", first.fields.size(),
             "; quote a text that contains a separator");
-      for (size_t i = 0; i < columns.size(); ++i) read(columns[i], row[i]);
+      for (size_t i = 0; i < columns.size(); ++i) {
+        const std::string &field = fields[columns[i]], &name = table.names[i];
+        if (const char* wrong = parse_number(field, options.dtype, row[i]))
+          fail(first.header ? "column " + shown_field(name) : name, ": ", shown_field(field), " ", wrong,
+               field.find(',') == std::string::npos ? "" : "; write a decimal point, not a comma");
+      }
       values.insert(values.end(), row.begin(), row.end());
     });
   table.skipped = bad.count();
