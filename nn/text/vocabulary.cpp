@@ -52,11 +52,7 @@ Tokens Vocabulary::decode(const Ids& ids) const {
   return tokens;
 }
 
-std::string Vocabulary::to_text() const {
-  std::string text;
-  for (const std::string& token : tokens_) text += token + '\n';
-  return text;
-}
+std::string Vocabulary::to_text() const { return detail::listed(tokens_, "\n") + "\n"; }
 
 Vocabulary Vocabulary::from_text(std::string_view text) {
   Vocabulary read;
