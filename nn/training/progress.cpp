@@ -10,11 +10,9 @@
 namespace heed {
 
 bool accepts_control_sequences(int descriptor) {
-  const auto variable = [](const char* name) -> std::string_view {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-  };
-  return isatty(descriptor) != 0 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  const char *no_color = std::getenv("NO_COLOR"), *term = std::getenv("TERM");
+  const bool plain = (no_color && *no_color != '\0') || (term && term == std::string_view("dumb"));
+  return isatty(descriptor) != 0 && !plain;
 }
 
 void Progress::clear() const {
