@@ -135,9 +135,8 @@ bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
   validates_ = bool(validation);
   begin(steps);
   const std::string log_file = options_.log.empty() ? in_folder(options_, "log.jsonl") : options_.log;
-  TrainingLog log;
-  if (!log_file.empty())
-    log = TrainingLog(log_file, options_.name, step_, options_.resume || options_.append_log || step_ > 0);
+  const bool append = options_.resume || options_.append_log || step_ > 0;
+  TrainingLog log = log_file.empty() ? TrainingLog() : TrainingLog(log_file, options_.name, step_, append);
 
   Progress& progress = options_.progress ? *options_.progress : own_progress_.emplace("training", steps);
   progress.skip(step_);
