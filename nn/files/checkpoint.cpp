@@ -185,10 +185,9 @@ void Checkpoint::add(const std::string& name, Schedule& schedule) {
 }
 
 std::vector<std::string> Checkpoint::files() const {
-  std::vector<std::string> paths;
-  for (Found& file : files_in(folder_))
-    if (file.branch != kNone) paths.push_back(std::move(file.path));
-  return paths;
+  std::vector<Found> found = files_in(folder_);
+  std::erase_if(found, [](const Found& file) { return file.branch == kNone; });
+  return detail::mapped(found, &Found::path);
 }
 
 std::string Checkpoint::claim() {

@@ -76,7 +76,11 @@ class CsvReader {
     do {
       if (rest_.empty()) return false;
       line = next_line_;
-      read_row(fields);
+      fields.clear();
+      do fields.push_back(read_field());
+      while (take(separator_));
+      take('\r'), take('\n');  // either or both
+      ++next_line_;
     } while (fields.size() == 1 && trim(fields[0]).empty());
     return true;
   }
@@ -87,18 +91,11 @@ class CsvReader {
   int64_t line = 1;
 
  private:
-  void read_row(std::vector<std::string>& fields) {
-    fields.clear();
-    while (true) {
-      fields.push_back(read_field());
-      if (rest_.empty()) return;
-      const char after = rest_.front();
-      rest_.remove_prefix(1);
-      if (after == separator_) continue;
-      if (after == '\r' && rest_.starts_with('\n')) rest_.remove_prefix(1);
-      ++next_line_;
-      return;
-    }
+  // Whether c comes next, and then removes it.
+  bool take(char c) {
+    const bool next = rest_.starts_with(c);
+    rest_.remove_prefix(next);
+    return next;
   }
 
   std::string read_field() {
@@ -114,16 +111,14 @@ class CsvReader {
 
     rest_.remove_prefix(quote + 1);
     std::string field;
-    while (true) {
+    do {
       const size_t size = rest_.find('"');
       check(size != rest_.npos, place(),
             ": a quoted field has no closing \"; add it, or write \"\" for a \" within the field");
-      field += rest_.substr(0, size);
+      field += rest_.substr(0, size + 1);
       rest_.remove_prefix(size + 1);
-      if (!rest_.starts_with('"')) break;
-      field += '"';
-      rest_.remove_prefix(1);
-    }
+    } while (take('"'));
+    field.pop_back();  // the closing "
     for (const char c : field) next_line_ += c == '\n';
     check(trim(unquoted()).empty(), place(),
           ": text follows the closing \" of a field; write \"\" for a \" within the field");
@@ -213,20 +208,18 @@ CsvTable read_csv(const std::string& path, const CsvOptions& options) {
   CsvTable table;
   for (const size_t column : columns) table.names.push_back(first.name(column));
   std::vector<double> values, row(columns.size());
-  const auto read = [&](size_t column, double& value) {
-    const std::string& field = fields[column];
-    if (const char* wrong = parse_number(field, options.dtype, value))
-      fail(first.header ? "column " + shown_field(first.fields[column]) : first.name(column), ": ",
-           shown_field(field), " ", wrong,
-           field.find(',') == std::string::npos ? "" : "; write a decimal point, not a comma");
-  };
   BadRows bad(path, options.skip_bad);
   for (bool more = !first.header || reader.next(fields); more; more = reader.next(fields))
     bad.note(reader.line, [&] {
       check(fields.size() == first.fields.size(), "the row has ", fields.size(),
             fields.size() == 1 ? " field" : " fields", ", the first line has ", first.fields.size(),
             "; quote a text that contains a separator");
-      for (size_t i = 0; i < columns.size(); ++i) read(columns[i], row[i]);
+      for (size_t i = 0; i < columns.size(); ++i) {
+        const std::string &field = fields[columns[i]], &name = table.names[i];
+        if (const char* wrong = parse_number(field, options.dtype, row[i]))
+          fail(first.header ? "column " + shown_field(name) : name, ": ", shown_field(field), " ", wrong,
+               field.find(',') == std::string::npos ? "" : "; write a decimal point, not a comma");
+      }
       values.insert(values.end(), row.begin(), row.end());
     });
   table.skipped = bad.count();

@@ -26,7 +26,6 @@ class FileReader {
  public:
   /// Throws if the file cannot be read or is not a regular file.
   FileReader(const char* op, const std::string& path);
-  ~FileReader();
   FileReader(const FileReader&) = delete;
 
   /// The number of bytes that were not read yet.
@@ -53,7 +52,7 @@ class FileReader {
  private:
   const char* const op_;
   const std::string path_;
-  const int fd_;
+  const std::shared_ptr<const int> fd_;
   uint64_t left_ = 0;
 };
 
@@ -84,6 +83,8 @@ class FileWriter {
 
 /// Opens a file until the last copy of the result is destroyed. The number is -1 if that fails.
 std::shared_ptr<const int> open_shared(const std::string& path, int flags);
+/// Writes to an open file. Returns false, with errno, if that fails.
+bool write_all(int fd, std::string_view bytes);
 
 /// Writes a whole file atomically.
 void write_file(const std::string& path, std::string_view contents);

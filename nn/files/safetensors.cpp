@@ -1,7 +1,6 @@
 #include "nn/files/safetensors.h"
 
 #include <cstring>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -154,7 +153,7 @@ Stored checked(const FileReader& file, const std::string& name, const Entry& ent
           Shape::kMaxDim);
   Shape shape;
   for (const uint64_t size : sizes) {
-    require(size <= std::numeric_limits<int64_t>::max(), ": a size of ", size, " is too large");
+    require(size <= INT64_MAX, ": a size of ", size, " is too large");
     shape.push_back(static_cast<int64_t>(size));
   }
   const std::optional<uint64_t> bytes = byte_count(shape, type.size);

@@ -81,23 +81,20 @@ SequentialLR::SequentialLR(Optimizer& optimizer, const std::vector<const Schedul
   check(!schedules.empty() && milestones.size() + 1 == schedules.size(), "SequentialLR: there are ",
         schedules.size(), " schedules and ", milestones.size(),
         " milestones; there must be one milestone between any two schedules");
-  int64_t before = 0;
-  for (const int64_t milestone : milestones) {
+  for (int64_t before = 0; const int64_t milestone : milestones) {
     check(milestone > before, "SequentialLR: milestone ", milestone, " follows ", before,
           "; they must rise from 1 on");
     before = milestone;
   }
   std::vector<Rate> rates;
-  const Schedule* first = schedules[0];
   for (const Schedule* schedule : schedules) {
     check(schedule->optimizer_.lock() == optimizer_.lock(), "SequentialLR: schedule ", rates.size(),
           " is of another optimizer");
     check(!schedule->momentum_, "SequentialLR: schedule ", rates.size(),
           " changes the momentum; give it cycle_momentum = false");
     rates.push_back(schedule->rate_);
-    if (schedule->created_ < first->created_) first = schedule;
   }
-  base_ = first->base_;
+  base_ = (*std::ranges::min_element(schedules, {}, &Schedule::created_))->base_;
   rate_ = [rates, milestones](double t, double base, size_t group) {
     size_t now = 0;
     while (now < milestones.size() && t >= static_cast<double>(milestones[now])) ++now;
@@ -142,23 +139,18 @@ static double one_cycle(const OneCycleOptions& o, double t, double first, double
   return anneal(first, last, (now - down) / (end - down));
 }
 
-static Schedule::Rate one_cycle_rate(const std::vector<double>& max_lr, const OneCycleOptions& options) {
-  return [=](double t, double, size_t group) {
-    check(group < max_lr.size(), "OneCycleLR: there are ", max_lr.size(),
-          " values of max_lr and more groups");
-    const double first = max_lr[group] / options.div_factor;
-    return one_cycle(options, t, first, max_lr[group], first / options.final_div_factor);
-  };
-}
-
-static Schedule::Momentum one_cycle_momentum(const OneCycleOptions& o) {
-  if (!o.cycle_momentum) return nullptr;
-  return [o](double t) { return one_cycle(o, t, o.max_momentum, o.base_momentum, o.max_momentum); };
-}
-
-OneCycleLR::OneCycleLR(Optimizer& optimizer, const std::vector<double>& max_lr,
-                       const OneCycleOptions& options)
-    : Schedule(optimizer, one_cycle_rate(max_lr, options), one_cycle_momentum(options)) {}
+OneCycleLR::OneCycleLR(Optimizer& optimizer, const std::vector<double>& max_lr, const OneCycleOptions& o)
+    : Schedule(
+          optimizer,
+          [=](double t, double, size_t group) {
+            check(group < max_lr.size(), "OneCycleLR: there are ", max_lr.size(),
+                  " values of max_lr and more groups");
+            const double first = max_lr[group] / o.div_factor;
+            return one_cycle(o, t, first, max_lr[group], first / o.final_div_factor);
+          },
+          !o.cycle_momentum ? nullptr : Momentum([=](double t) {
+            return one_cycle(o, t, o.max_momentum, o.base_momentum, o.max_momentum);
+          })) {}
 
 ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, const ReduceLROnPlateauOptions& options)
     : optimizer_(optimizer.weak()), options_(options), best_(options.maximize ? -INFINITY : INFINITY) {

@@ -48,24 +48,23 @@ std::vector<std::vector<int64_t>> bucket_batches(const std::vector<int64_t>& len
 BatchStream::BatchStream(std::vector<int64_t> lengths, int64_t batch_size, Generator generator)
     : lengths_(std::move(lengths)), batch_size_(batch_size), generator_(generator) {
   check(!lengths_.empty(), "BatchStream: there are no examples");
-  shuffle();
+  begin_epoch();
 }
 
-void BatchStream::shuffle() {
+void BatchStream::begin_epoch() {
   Generator generator = generator_;
   batches_ = bucket_batches(lengths_, batch_size_, generator);
   epoch_position_ = std::exchange(generator_, generator).position();
+  ++epoch_;
   taken_ = 0;
 }
 
 std::vector<int64_t> BatchStream::next() {
   std::vector<int64_t> batch = batches_[std::ssize(batches_) - 1 - taken_];
-  if (taken_ + 1 == std::ssize(batches_)) {
-    shuffle();
-    ++epoch_;
-  } else {
+  if (taken_ + 1 < std::ssize(batches_))
     ++taken_;
-  }
+  else
+    begin_epoch();
   return batch;
 }
 
@@ -81,7 +80,7 @@ void BatchStream::load_state_dict(const std::map<std::string, Tensor>& state) {
   const auto place = found->second.to_vector<int64_t>();
   BatchStream loaded = *this;
   loaded.generator_.set_position(static_cast<uint64_t>(place[1]));
-  loaded.shuffle();
+  loaded.begin_epoch();
   loaded.epoch_ = place[0];
   loaded.taken_ = place[2];
   check(place[0] >= 0 && place[2] >= 0 && place[2] < std::ssize(loaded.batches_), "BatchStream: batch ",

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "tensor/error.h"
+#include "tensor/lists.h"
 
 namespace heed {
 
@@ -60,9 +60,8 @@ Bleu bleu(const std::vector<Tokens>& candidates, const std::vector<std::vector<T
 }
 
 Bleu bleu(const std::vector<Tokens>& candidates, const std::vector<Tokens>& references, bool smooth) {
-  std::vector<std::vector<Tokens>> lists;
-  for (const Tokens& reference : references) lists.push_back({reference});
-  return bleu(candidates, lists, smooth);
+  const auto one = [](const Tokens& reference) { return std::vector<Tokens>{reference}; };
+  return bleu(candidates, detail::mapped(references, one), smooth);
 }
 
 double exact_match(const std::vector<Tokens>& candidates, const std::vector<Tokens>& references) {

@@ -1,7 +1,6 @@
 #include "nn/training/log.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -76,12 +75,8 @@ void TrainingLog::write(int64_t step, const StepRecord& record, double seconds) 
   put("gradient_norm", record.gradient_norm);
   if (record.tokens > 0) put("tokens_per_second", std::round(static_cast<double>(record.tokens) / seconds));
   put("validation", record.validation);
-  const std::string text = line.dump() + "\n";
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t written = ::write(*fd_, text.data() + done, text.size() - done);
-    check(written >= 0 || errno == EINTR, path_, ": cannot be written: ", std::strerror(errno));
-    done += static_cast<size_t>(std::max<ssize_t>(written, 0));
-  }
+  const bool written = write_all(*fd_, line.dump() + "\n");
+  check(written, path_, ": cannot be written: ", std::strerror(errno));
 }
 
 std::vector<LossCurve> read_log(const std::string& path) {
