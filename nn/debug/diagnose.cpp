@@ -135,16 +135,17 @@ class TrainingDiagnoser : private Observer {
       if (p.requires_grad()) learned_.push_back({name, p});
   }
 
-  void begin_step(int step) {
-    step_ = step;
-    passes_ = 0;
-    facts_.clear();
-    for (Learned& one : learned_) one.before[step] = kernel::clone(one.p);
-  }
-  bool ran_backward() const { return passes_ > 0; }
-
-  // Call it after the last step.
-  ModuleReport report() {
+  ModuleReport run(Optimizer& optimizer, const std::function<Tensor()>& step, SourceLocation line) {
+    for (step_ = 0; step_ < 2; ++step_) {
+      passes_ = 0;
+      facts_.clear();
+      for (Learned& one : learned_) one.before[step_] = kernel::clone(one.p);
+      const Tensor loss = step();
+      if (passes_ > 0 || !loss.defined() || !loss.requires_grad()) continue;
+      optimizer.zero_grad();
+      loss.backward(line);
+      optimizer.step(line);
+    }
     judge_steps();
     ModuleReport report{model_.type_name(), {}};
     for (const char* name : {"training mode", "evaluation", "inputs", "shapes", "softmax", "activations",
@@ -210,7 +211,7 @@ class TrainingDiagnoser : private Observer {
           "create the optimizer from model.parameters() after the last change of the model");
     cause(
         "gradients reach",
-        if_so(!ran_backward(), "no gradient: no backward() ran, and the step returned no loss with a graph"),
+        if_so(passes_ == 0, "no gradient: no backward() ran, and the step returned no loss with a graph"),
         "call loss.backward(); nothing between the parameters and the loss may be detached or under NoGrad");
     cause("gradients reach",
           if_so(learned_.empty(), "nothing learns: no parameter of the model requires a gradient"),
@@ -451,16 +452,7 @@ class TrainingDiagnoser : private Observer {
 
 ModuleReport detail::diagnose(const Module& model, Optimizer& optimizer, const std::function<Tensor()>& step,
                               SourceLocation line) {
-  TrainingDiagnoser diagnoser(model, optimizer);
-  for (int i = 0; i < 2; ++i) {
-    diagnoser.begin_step(i);
-    const Tensor loss = step();
-    if (diagnoser.ran_backward() || !loss.defined() || !loss.requires_grad()) continue;
-    optimizer.zero_grad();
-    loss.backward(line);
-    optimizer.step(line);
-  }
-  return diagnoser.report();
+  return TrainingDiagnoser(model, optimizer).run(optimizer, step, line);
 }
 
 }  // namespace heed
