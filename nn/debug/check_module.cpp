@@ -38,28 +38,26 @@ Tensors leaves(const Tensors& all) {
   return each_floating(all, [](const Tensor& x) { return clone(x).requires_grad_(); });
 }
 
-// The largest difference between two lists, relative to max(1, |b|); "" if it is within the tolerance.
-std::string max_difference_text(const Tensors& a, const Tensors& b, double tolerance) {
-  if (a.size() != b.size()) return text(a.size(), " results and ", b.size());
+// Fails with the largest difference between two lists, relative to max(1, |b|), unless it is within the
+// tolerance.
+void expect_equal(const Tensors& a, const Tensors& b, const std::string& what, const char* cause,
+                  double tolerance = 0) {
+  expect(a.size() == b.size(), text(what, ": ", a.size(), " results and ", b.size()), cause);
   std::string found;
   for (size_t k = 0; k < a.size(); ++k) {
-    if (a[k].shape() != b[k].shape()) return text("shapes ", a[k].shape(), " and ", b[k].shape());
+    const Shape &shape = a[k].shape(), &other = b[k].shape();
+    expect(shape == other, text(what, ": shapes ", shape, " and ", other), cause);
     const auto x = a[k].to_vector<double>(), y = b[k].to_vector<double>();
     for (size_t i = 0; i < x.size(); ++i) {
       if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
       const double difference = std::abs(x[i] - y[i]) / std::max(1.0, std::abs(y[i]));
       if (difference <= tolerance) continue;
       tolerance = std::isnan(difference) ? INFINITY : difference;
-      found = text(x[i], " and ", y[i], " at element ", i, " of ", a[k].shape(),
+      found = text(what, ": ", x[i], " and ", y[i], " at element ", i, " of ", shape,
                    a.size() > 1 ? text(" of result ", k + 1) : "");
     }
   }
-  return found;
-}
-void expect_equal(const Tensors& a, const Tensors& b, const std::string& what, const char* cause,
-                  double tolerance = 0) {
-  const std::string found = max_difference_text(a, b, tolerance);
-  expect(found.empty(), what + ": " + found, cause);
+  expect(found.empty(), found, cause);
 }
 
 Tensors members(const Module& module) {
@@ -98,6 +96,7 @@ struct ModuleChecker {
   const CheckModuleOptions& options;
   const Tensors inputs;
   const int threads_before = num_threads();
+  const Generator generator_before = default_generator();
   Tensors values_before = {};  // of the subject's members
   ModuleReport report = {};
 
@@ -107,6 +106,8 @@ struct ModuleChecker {
     std::vector<const char*> needs = {};  // checks whose failure explains that of this one
     const char* cause_of_error = "the module threw an error; its message says where";
   };
+
+  ~ModuleChecker() { default_generator() = generator_before; }
 
   ModuleReport run() {
     const Check checks[] = {
@@ -473,10 +474,6 @@ std::string to_string(const ModuleReport& report) {
 
 ModuleReport detail::check_module(const CheckedModule& subject, const Tensors& inputs,
                                   const CheckModuleOptions& options) {
-  const struct Restore {
-    ~Restore() { default_generator() = before; }
-    const Generator before = default_generator();
-  } restore;
   return ModuleChecker{subject, options, clones(inputs)}.run();
 }
 
