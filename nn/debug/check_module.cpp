@@ -94,6 +94,7 @@ struct Pass {
 struct ModuleChecker {
   const CheckedModule& subject;
   const CheckModuleOptions& options;
+  const std::function<CheckedModule()>& make;  // null if unknown
   const Tensors inputs;
   const int threads_before = num_threads();
   const Generator generator_before = default_generator();
@@ -415,11 +416,11 @@ struct ModuleChecker {
     other.module->load_state_dict(state);
     expect_equal(evaluated(other, inputs), want, "saved, and loaded into another",
                  "a buffer that matters is not persistent, or something computed from parameters is kept");
-    if (!subject.make) return;
+    if (!make) return;
     Tensors results[2];
     try {
       for (Tensors& result : results) {
-        const CheckedModule built = subject.make();
+        const CheckedModule built = make();
         built.module->load_state_dict(state);
         result = evaluated(built, inputs);
       }
@@ -473,8 +474,9 @@ std::string to_string(const ModuleReport& report) {
 }
 
 ModuleReport detail::check_module(const CheckedModule& subject, const Tensors& inputs,
-                                  const CheckModuleOptions& options) {
-  return ModuleChecker{subject, options, clones(inputs)}.run();
+                                  const CheckModuleOptions& options,
+                                  const std::function<CheckedModule()>& make) {
+  return ModuleChecker{subject, options, make, clones(inputs)}.run();
 }
 
 detail::NotCallable::NotCallable(const Module& module, size_t inputs)
