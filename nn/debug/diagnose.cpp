@@ -137,11 +137,11 @@ class TrainingDiagnoser : private Observer {
 
   ModuleReport run(Optimizer& optimizer, const std::function<Tensor()>& step, SourceLocation line) {
     for (step_ = 0; step_ < 2; ++step_) {
-      passes_ = 0;
+      pass_ids_.clear();
       facts_.clear();
       for (Learned& one : learned_) one.before[step_] = kernel::clone(one.p);
       const Tensor loss = step();
-      if (passes_ > 0 || !loss.defined() || !loss.requires_grad()) continue;
+      if (!pass_ids_.empty() || !loss.defined() || !loss.requires_grad()) continue;
       optimizer.zero_grad();
       loss.backward(line);
       optimizer.step(line);
@@ -211,7 +211,8 @@ class TrainingDiagnoser : private Observer {
           "create the optimizer from model.parameters() after the last change of the model");
     cause(
         "gradients reach",
-        if_so(passes_ == 0, "no gradient: no backward() ran, and the step returned no loss with a graph"),
+        if_so(pass_ids_.empty(),
+              "no gradient: no backward() ran, and the step returned no loss with a graph"),
         "call loss.backward(); nothing between the parameters and the loss may be detached or under NoGrad");
     cause("gradients reach",
           if_so(learned_.empty(), "nothing learns: no parameter of the model requires a gradient"),
@@ -336,7 +337,6 @@ class TrainingDiagnoser : private Observer {
     decreased_ += fact.error && common_value(g) > 0;
     decreased_ += fact.log_likelihood && count(g, [](double v) { return v < 0; }) > 0;
     if (!pass_ids_.insert(node.pass_id).second) return;
-    ++passes_;
     minimizes_likelihood_ |= fact.log_likelihood;
     if (fact.scalar.defined()) {
       const double loss = losses_[step_] = fact.scalar.item();
@@ -345,7 +345,7 @@ class TrainingDiagnoser : private Observer {
     }
     cause("training mode", if_so(!model_.training(), "eval() while it learns: backward() runs in eval mode"),
           "dropout does nothing; call model.train() after an evaluation");
-    if (step_ == 0 || passes_ > 1) return;
+    if (step_ == 0 || pass_ids_.size() > 1) return;
     const auto kept = [&](const Learned& one) { return is_held(one) && rms(one.p.grad()) > 0; };
     cause("zero_grad", parameters("gradients never dropped: the step before left one in ", kept),
           "call optimizer.zero_grad() in each step before backward()");
@@ -433,8 +433,7 @@ class TrainingDiagnoser : private Observer {
   std::vector<Learned> learned_;
   std::map<std::string, ModuleCheck> faults_;  // by check
   int step_ = 0;
-  int64_t passes_ = 0;  // backward passes of this step
-  std::set<uint64_t> pass_ids_;
+  std::set<uint64_t> pass_ids_;    // of the backward passes of this step
   double losses_[2] = {NAN, NAN};  // by step: the last root of a backward pass
 
   std::map<const Node*, Fact> facts_;      // of this step
