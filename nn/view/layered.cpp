@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <numeric>
 #include <ranges>
 
@@ -25,10 +26,7 @@ using Items = std::vector<Item*>;
 
 class Layout {
  public:
-  Layout(std::vector<LayeredBox> boxes, std::vector<LayeredEdge> edges)
-      : drawing_{std::move(boxes), std::move(edges)}, order_(edges_.size()) {
-    std::iota(order_.begin(), order_.end(), 0);
-  }
+  explicit Layout(Layered drawing) : drawing_(std::move(drawing)) {}
 
   Layered run() {
     assign_layers();
@@ -64,7 +62,7 @@ class Layout {
 
   // Adds a piece of each edge to every layer that the edge passes through.
   void split_edges() {
-    entries_ = ends_of_edges(&LayeredEdge::to);
+    entries_ = ends_of_edges(&LayeredEdge::to, std::identity());
     for (size_t e = 0; e < edges_.size(); ++e) {
       Item &from = items_[edges_[e].from], &to = items_[edges_[e].to];
       Items& path = paths_.emplace_back(1, &from);
@@ -79,12 +77,15 @@ class Layout {
   }
 
   // Where each edge meets its box, as a fraction of the box's width. The edges of a box are side by side, in
-  // the order of order_.
-  std::vector<double> ends_of_edges(size_t LayeredEdge::*end) const {
+  // the order of key(edge).
+  std::vector<double> ends_of_edges(size_t LayeredEdge::*end, const auto& key) const {
+    std::vector<size_t> order(edges_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, {}, key);
     std::vector<size_t> count(boxes_.size()), next(boxes_.size());
     for (const LayeredEdge& edge : edges_) ++count[edge.*end];
     std::vector<double> fractions(edges_.size());
-    for (const size_t e : order_) {
+    for (const size_t e : order) {
       const size_t box = edges_[e].*end;
       fractions[e] = static_cast<double>(++next[box]) / static_cast<double>(count[box] + 1);
     }
@@ -147,8 +148,7 @@ class Layout {
   // Each edge leaves its box in the order of where the edges lead, goes straight down to the end of the
   // layer, and passes its pieces in the layers between.
   void route_edges() {
-    std::ranges::stable_sort(order_, {}, [&](size_t e) { return paths_[e][1]->center; });
-    const std::vector<double> exits = ends_of_edges(&LayeredEdge::from);
+    const auto exits = ends_of_edges(&LayeredEdge::from, [&](size_t e) { return paths_[e][1]->center; });
     for (size_t e = 0; e < edges_.size(); ++e) {
       const LayeredBox &from = boxes_[edges_[e].from], &to = boxes_[edges_[e].to];
       const Items& path = paths_[e];
@@ -168,7 +168,6 @@ class Layout {
   std::deque<Item> items_;            // the boxes, then the pieces of edges
   std::vector<Items> layers_;         // the items of each layer, from left to right
   std::vector<Items> paths_;          // of each edge: its upper box, its pieces, its lower box
-  std::vector<size_t> order_;         // of the edges that meet at a box, from left to right
   std::vector<double> entries_;       // where each edge enters its lower box
   std::vector<double> top_, bottom_;  // of each layer
 };
@@ -176,7 +175,7 @@ class Layout {
 }  // namespace
 
 Layered layered(std::vector<LayeredBox> boxes, std::vector<LayeredEdge> edges) {
-  return Layout(std::move(boxes), std::move(edges)).run();
+  return Layout({std::move(boxes), std::move(edges)}).run();
 }
 
 }  // namespace heed
