@@ -63,9 +63,8 @@ struct Panel {
   const AttentionMap& map;
   const HeatMapWords& words;
   const int64_t heads = map.heads(), queries = std::ssize(map.queries), keys = std::ssize(map.keys);
-  const int64_t max_rows =
-      std::max(static_cast<int64_t>(std::sqrt(kMaxCells / static_cast<double>(std::max<int64_t>(heads, 1)))),
-               int64_t{8});
+  const int64_t max_rows = static_cast<int64_t>(
+      std::max(8.0, std::sqrt(kMaxCells / static_cast<double>(std::max(heads, int64_t{1})))));
   // The number of positions that share a cell, in each direction.
   const int64_t per_cell = divide_up(std::max<int64_t>({queries, keys, 1}), max_rows);
   const int64_t columns = std::max<int64_t>(divide_up(keys, per_cell), 1),
@@ -155,11 +154,8 @@ struct Panel {
 
   std::string labels() const {
     std::string svg = line(R"(<g font-size="{}">)", font_size);
-    int64_t y = top + cell_height / 2 + font_size / 3;  // centers the letters
-    for (const std::string& query : query_labels) {
-      svg += label(left - 6, y, "end", query);
-      y += cell_height;
-    }
+    int64_t y = top - cell_height + cell_height / 2 + font_size / 3;  // centers the letters
+    for (const std::string& query : query_labels) svg += label(left - 6, y += cell_height, "end", query);
     int64_t x = left + cell_width / 2;
     for (const std::string& key : key_labels) {
       svg += horizontal ? label(x, top - 6, "middle", key) : vertical_label(x, top - 6, font_size, key);
