@@ -177,21 +177,20 @@ struct Panel {
 };
 
 std::string legend(int64_t y, const Panel& panel, bool masked) {
-  std::string svg = line(R"svg(<defs><linearGradient id="scale">
+  const auto sample = [&](int64_t x, int64_t width, const char* fill) {
+    return line(
+        R"svg(<rect class="frame" x="{}" y="{}" width="{}" height="14" fill="url(#{})" stroke="#888"/>)svg",
+        x, y, width, fill);
+  };
+  std::string svg = R"svg(<defs><linearGradient id="scale">
 <stop class="heat-0" offset="0" stop-color="#f7fbff"/><stop class="heat-50" offset="0.5" stop-color="#6baed6"/>
 <stop class="heat-100" offset="1" stop-color="#08306b"/></linearGradient>
 <pattern id="masked" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
 <rect class="paper" width="6" height="6" fill="#fff"/>
 <rect class="soft" width="1.5" height="6" fill="#5c6370"/></pattern></defs>
-<rect class="frame" x="30" y="{}" width="120" height="14" fill="url(#scale)" stroke="#888"/>)svg",
-                         y) +
+)svg" + sample(30, 120, "scale") +
                     label(24, y + 11, "end", "0") + label(156, y + 11, "start", "1");
-  if (masked)
-    svg +=
-        line(
-            R"svg(<rect class="frame" x="184" y="{}" width="14" height="14" fill="url(#masked)" stroke="#888"/>)svg",
-            y) +
-        label(204, y + 11, "start", panel.words.masked);
+  if (masked) svg += sample(184, 14, "masked") + label(204, y + 11, "start", panel.words.masked);
   const std::string note = with_parts(panel.words.shared_cell, panel.per_cell, panel.per_cell);
   return panel.per_cell > 1 ? svg + label(30, y + 11 + kLineHeight, "start", note) : svg;
 }
