@@ -173,7 +173,7 @@ class TrainingDiagnoser : private Observer {
     const bool sums_to_one = (is_softmax || is_nll) && !softmax_dims(x).empty();
     const bool positive = is_nll && count(x, [](double v) { return v > 1e-4; }) > 0;
     const bool is_cut = op.called == "cross_entropy" && computed_by(x, {"sigmoid", "relu"});
-    const bool is_bce = op.called == "binary_cross_entropy_with_logits";
+    const bool is_bce = op.called == "binary_cross_entropy_with_logits" && computed_by(x, {"sigmoid"});
     const std::string given = op.given();
     cause("softmax", if_so(is_softmax && sums_to_one, "softmax twice: ", given, ", which sums to 1"),
           "pass the scores; this function applies the softmax itself");
@@ -183,8 +183,7 @@ class TrainingDiagnoser : private Observer {
           "nll_loss takes log-probabilities: apply log_softmax, or pass the scores to cross_entropy");
     cause("softmax", if_so(is_cut, "scores cut: ", given, ", the result of sigmoid or relu"),
           "pass scores of any sign and size; cross_entropy applies the softmax itself");
-    cause("softmax",
-          if_so(is_bce && computed_by(x, {"sigmoid"}), "sigmoid twice: ", given, ", the result of sigmoid"),
+    cause("softmax", if_so(is_bce, "sigmoid twice: ", given, ", the result of sigmoid"),
           "pass the scores, or use binary_cross_entropy");
     cause("activations", op.mostly("relu", "dead layer, all 0", kDead, [](double y) { return y == 0; }),
           "no gradient passes: a bias far below 0, a learning rate that was too large, or inputs far from 0");
