@@ -123,19 +123,16 @@ struct Panel {
       const int64_t x = left + column * cell_width, y = top + row * cell_height;
       const std::string box =
           with_parts(R"(<rect x="{}" y="{}" width="{}" height="{}")", x, y, cell_width, cell_height);
-      const auto colored = [&](double opacity, const std::string& number) {
-        return line(R"({} fill-opacity="{}"><title>{} → {}: {}</title></rect>)", box, short_number(opacity),
-                    detail::escaped(positions(words.queries, map.queries, row)),
-                    detail::escaped(positions(words.keys, map.keys, column)), number);
-      };
-      if (weight == -INFINITY) {
-        masked += colored(1, words.masked);
-        continue;
-      }
-      const double place = weight > 0 ? std::min(weight, 1.0) * 2 : 0;  // NaN counts as 0
+      const bool is_masked = weight == -INFINITY;
+      const double place = is_masked ? 1 : weight > 0 ? std::min(weight, 1.0) * 2 : 0;  // NaN counts as 0
       if (place > 1) half += box + "/>\n";
-      (place > 1 ? all : half) += colored(place > 1 ? place - 1 : place, decimals(weight, 4));
-      if (numbers)
+      std::string& colored = is_masked ? masked : place > 1 ? all : half;
+      colored += line(R"({} fill-opacity="{}"><title>{} → {}: {}</title></rect>)", box,
+                      short_number(place > 1 ? place - 1 : place),
+                      detail::escaped(positions(words.queries, map.queries, row)),
+                      detail::escaped(positions(words.keys, map.keys, column)),
+                      is_masked ? words.masked : decimals(weight, 4));
+      if (numbers && !is_masked)
         printed += label(x + cell_width / 2, y + cell_height / 2 + 4, "middle", decimals(weight, 2),
                          number_color(weight));
     }
