@@ -196,8 +196,7 @@ struct ModuleChecker {
     return 0;
   }
   bool has_rows(const Tensor& x) const {
-    const int64_t dim = options.batch_dim;
-    return rows() > 0 && x.dim() > dim && x.size(dim) == rows();
+    return rows() > 0 && x.dim() > options.batch_dim && x.size(options.batch_dim) == rows();
   }
   Tensors some_rows(int64_t first, int64_t count) const {
     skip_if(rows() == 0, "there are no rows");
