@@ -113,6 +113,7 @@ struct Fact {
 struct Learned {
   std::string name;
   Tensor p;
+  bool is_held;                             // by the optimizer
   Tensor before[2] = {}, gradient[2] = {};  // undefined without a gradient
 
   const Tensor& g() const { return gradient[1]; }
@@ -131,8 +132,9 @@ struct Learned {
 class TrainingDiagnoser : private Observer {
  public:
   TrainingDiagnoser(const Module& model, const Optimizer& optimizer) : model_(model), optimizer_(optimizer) {
+    const std::vector<Tensor> held = detail::held_parameters(optimizer);
     for (const auto& [name, p] : model.named_parameters())
-      if (p.requires_grad()) learned_.push_back({name, p});
+      if (p.requires_grad()) learned_.push_back({name, p, detail::is_among(held, p)});
   }
 
   ModuleReport run(Optimizer& optimizer, const std::function<Tensor()>& step, SourceLocation line) {
@@ -241,8 +243,7 @@ class TrainingDiagnoser : private Observer {
         if_so(updates_of(optimizer_) == updates_before_, "no step: the parameters stay as they are");
     cause("step", if_so(lr == 0, "learning rate 0: nothing moves"),
           "choose a rate, or check the first value of the schedule");
-    cause("step", if_so(!any([&](const Learned& one) { return is_held(one); }), unmoved),
-          "the optimizer holds none of them");
+    cause("step", if_so(!any(&Learned::is_held), unmoved), "the optimizer holds none of them");
     cause("step", if_so(any([](const Learned& one) { return one.p.grad().defined(); }), unmoved),
           "call optimizer.step() after backward()");
     cause("step", unmoved, "call optimizer.step() after backward() and before zero_grad()");
@@ -260,7 +261,6 @@ class TrainingDiagnoser : private Observer {
   // ---- What they are found by
 
   bool any(const auto& condition) const { return std::ranges::any_of(learned_, condition); }
-  bool is_held(const Learned& one) const { return detail::is_among(held_, one.p); }  // by the optimizer
   // "what 0.weight [16, 2], 0.bias [16]": the parameters for which the condition holds.
   std::string parameters(const char* what, const auto& condition) const {
     std::vector<std::string> found;
@@ -345,7 +345,7 @@ class TrainingDiagnoser : private Observer {
     cause("training mode", if_so(!model_.training(), "eval() while it learns: backward() runs in eval mode"),
           "dropout does nothing; call model.train() after an evaluation");
     if (step_ == 0 || pass_ids_.size() > 1) return;
-    const auto kept = [&](const Learned& one) { return is_held(one) && rms(one.p.grad()) > 0; };
+    const auto kept = [](const Learned& one) { return one.is_held && rms(one.p.grad()) > 0; };
     cause("zero_grad", parameters("gradients never dropped: the step before left one in ", kept),
           "call optimizer.zero_grad() in each step before backward()");
   }
@@ -428,7 +428,6 @@ class TrainingDiagnoser : private Observer {
   const Module& model_;
   const Optimizer& optimizer_;
   const double updates_before_ = updates_of(optimizer_);
-  const std::vector<Tensor> held_ = detail::held_parameters(optimizer_);
   std::vector<Learned> learned_;
   std::map<std::string, ModuleCheck> faults_;  // by check
   int step_ = 0;
