@@ -1,7 +1,5 @@
 #include "nn/debug/check_module.h"
 
-#include <set>
-
 #include "autograd/debug/gradcheck.h"
 #include "autograd/debug/graph.h"
 #include "autograd/ops/basic.h"
@@ -496,14 +494,12 @@ bool detail::is_among(const Tensors& all, const Tensor& x) {
 }
 
 std::string detail::unregistered_leaves(const Tensor& output, const Module& module, const Tensors& inputs) {
-  std::set<const Node*> known;
-  for (const Tensors& tensors : {module.parameters(), inputs})
-    for (const Tensor& x : tensors) known.insert(Node::of(x));
-  std::vector<std::string> found;
-  for (const Node* leaf : graph_leaves(output))
-    if (!known.contains(leaf))
-      found.push_back(text("a leaf of shape ", leaf->shape, " is not in parameters()"));
-  return listed(found);
+  std::vector<const Node*> unknown = graph_leaves(output);
+  for (const Tensors& known : {module.parameters(), inputs})
+    for (const Tensor& x : known) std::erase(unknown, Node::of(x));
+  return listed(mapped(unknown, [](const Node* leaf) {
+    return text("a leaf of shape ", leaf->shape, " is not in parameters()");
+  }));
 }
 
 std::string detail::optimizer_mismatch(const Module& model, const Optimizer& optimizer) {
@@ -521,17 +517,16 @@ std::string detail::optimizer_mismatch(const Module& model, const Optimizer& opt
 }
 
 std::string check_training(const Module& model, const Optimizer& optimizer, const Tensor& loss) {
-  const std::string unregistered = detail::unregistered_leaves(loss, model),
-                    mismatch = detail::optimizer_mismatch(model, optimizer);
   std::string lines;
   for (const auto& [name, p] : model.named_parameters())
     if (p.requires_grad() && !p.grad().defined())
       lines += text("\n", name, " ", p.shape(),
                     " has no gradient: does forward use it, and was backward() called?");
-  if (!unregistered.empty())
+  if (const std::string unregistered = detail::unregistered_leaves(loss, model); !unregistered.empty())
     lines += text("\nthe loss depends on what the model does not name: ", unregistered,
                   "; is a line missing in visit, or does an input require a gradient?");
-  if (!mismatch.empty()) lines += "\n" + mismatch;
+  if (const std::string mismatch = detail::optimizer_mismatch(model, optimizer); !mismatch.empty())
+    lines += "\n" + mismatch;
   return lines.substr(!lines.empty());
 }
 
