@@ -13,8 +13,7 @@ static bool is_small(const Tensor& x) {
 
 static std::string nested_list(const Tensor& x) {
   if (x.dim() == 0) return short_number(x.item());
-  std::vector<std::string> items;
-  for (int64_t i = 0; i < x.size(0); ++i) items.push_back(nested_list(x[i]));
+  const auto items = detail::mapped(split(x, 1), [](const Tensor& part) { return nested_list(part[0]); });
   return "[" + detail::listed(items) + "]";
 }
 
