@@ -132,21 +132,18 @@ struct Panel {
                       detail::escaped(positions(words.queries, map.queries, row)),
                       detail::escaped(positions(words.keys, map.keys, column)),
                       is_masked ? words.masked : decimals(weight, 4));
+      // Numbers contrast with light and with dark pages: in the middle of the scale only black does.
       if (numbers && !is_masked)
         printed += label(x + cell_width / 2, y + cell_height / 2 + 4, "middle", decimals(weight, 2),
-                         number_color(weight));
+                         weight < 0.55   ? ""
+                         : weight < 0.71 ? R"( style="fill: #000")"
+                                         : R"( class="paper" fill="#fff")");
     }
     return line(R"(<rect class="heat-0" x="{}" y="{}" width="{}" height="{}" fill="#f7fbff"/>)", left, top,
                 cells_width, cells_height) +
            line(R"svg(<g class="heat-50" fill="#6baed6">{}</g><g class="heat-100" fill="#08306b">{}</g>
 <g fill="url(#masked)">{}</g><g pointer-events="none">{}</g>)svg",  // the mouse finds the cell below a number
                 half, all, masked, printed);
-  }
-
-  // Contrasts with light and with dark pages: in the middle of the scale only black does.
-  static const char* number_color(double weight) {
-    if (weight < 0.55) return "";
-    return weight < 0.71 ? R"( style="fill: #000")" : R"( class="paper" fill="#fff")";
   }
 
   std::string labels() const {
