@@ -131,22 +131,23 @@ struct Learned {
 // Watches the steps and looks for the causes of faults.
 class TrainingDiagnoser : private Observer {
  public:
-  TrainingDiagnoser(const Module& model, const Optimizer& optimizer) : model_(model), optimizer_(optimizer) {
+  TrainingDiagnoser(const Module& model, Optimizer& optimizer) : model_(model), optimizer_(optimizer) {
     const std::vector<Tensor> held = detail::held_parameters(optimizer);
     for (const auto& [name, p] : model.named_parameters())
       if (p.requires_grad()) learned_.push_back({name, p, detail::is_among(held, p)});
   }
 
-  ModuleReport run(Optimizer& optimizer, const std::function<Tensor()>& step, SourceLocation line) {
+  // Runs the step twice and judges what it showed.
+  ModuleReport run(const std::function<Tensor()>& step, SourceLocation line) {
     for (step_ = 0; step_ < 2; ++step_) {
       pass_ids_.clear();
       facts_.clear();
       for (Learned& one : learned_) one.before[step_] = kernel::clone(one.p);
       const Tensor loss = step();
       if (!pass_ids_.empty() || !loss.defined() || !loss.requires_grad()) continue;
-      optimizer.zero_grad();
+      optimizer_.zero_grad();
       loss.backward(line);
-      optimizer.step(line);
+      optimizer_.step(line);
     }
     judge_steps();
     ModuleReport report{model_.type_name(), {}};
@@ -426,7 +427,7 @@ class TrainingDiagnoser : private Observer {
   }
 
   const Module& model_;
-  const Optimizer& optimizer_;
+  Optimizer& optimizer_;
   const double updates_before_ = updates_of(optimizer_);
   std::vector<Learned> learned_;
   std::map<std::string, ModuleCheck> faults_;  // by check
@@ -449,7 +450,7 @@ class TrainingDiagnoser : private Observer {
 
 ModuleReport detail::diagnose(const Module& model, Optimizer& optimizer, const std::function<Tensor()>& step,
                               SourceLocation line) {
-  return TrainingDiagnoser(model, optimizer).run(optimizer, step, line);
+  return TrainingDiagnoser(model, optimizer).run(step, line);
 }
 
 }  // namespace heed
