@@ -13,8 +13,7 @@ static bool is_small(const Tensor& x) {
 
 static std::string nested_list(const Tensor& x) {
   if (x.dim() == 0) return short_number(x.item());
-  std::vector<std::string> items;
-  for (int64_t i = 0; i < x.size(0); ++i) items.push_back(nested_list(x[i]));
+  const auto items = detail::mapped(split(x, 1), [](const Tensor& part) { return nested_list(part[0]); });
   return "[" + detail::listed(items) + "]";
 }
 
@@ -105,18 +104,15 @@ std::string Tape::label(size_t node) const {
 // Adds x with the value that it has now; `node` is its graph node, or null for a constant.
 size_t Tape::add(const Tensor& x, Node* node, TapeNode seen) {
   const size_t place = nodes_.size();
-  places_[identity(x, node)] = {place, TensorImpl::of(x).storage->version};
+  places_[identity(x, node)] = {place, TensorImpl::of(x).storage->version, Ref<Node>(node),
+                                node ? Tensor() : x};
+  seen.operation = node ? node->name : "constant";
   if (node) {
-    seen.operation = node->name;
     seen.module = node->module;
     seen.line = node->line;
-    kept_nodes_.emplace_back(node);
-  } else {
-    seen.operation = "constant";
-    kept_constants_.push_back(x);
   }
   seen.value = clone(x.detach());
-  if (seen.operation != "constant" || x.dim() > 0) steps_.push_back({.node = place});
+  if (node || x.dim() > 0) steps_.push_back({.node = place});
   nodes_.push_back(std::move(seen));
   return place;
 }
