@@ -62,16 +62,6 @@ Tensor extremum(const Tensor& x, const Shape& dims, bool keepdim) {
   });
 }
 
-// Calls f(n, a, b, y) with every line of a, b and the result along one dimension.
-Tensor each_line(const Tensor& a, const Tensor& b, int64_t dim, const auto& f) {
-  const Tensor rows = last_swapped_with(a, dim);
-  const Values as = read(rows), bs = read(last_swapped_with(b, dim));
-  Values y(as.size());
-  const int64_t n = a.dim() == 0 ? 1 : rows.size(-1);
-  for (int64_t i = 0; i < a.numel(); i += n) f(n, &as[i], &bs[i], &y[i]);
-  return contiguous(last_swapped_with(write(y, rows.shape(), a.dtype()), dim));
-}
-
 // Row i of a matrix with n columns.
 auto* row(auto& x, int64_t i, int64_t n) { return x.data() + i * n; }
 
@@ -183,18 +173,20 @@ Tensor sum(const Tensor& x, const Shape& dims, bool keepdim, double divisor) {
 Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) { return extremum<true>(x, dims, keepdim); }
 Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) { return extremum<false>(x, dims, keepdim); }
 
-Tensor softmax(const Tensor& x, int64_t dim, bool masked) {
-  return each_line(x, x, dim, [=](int64_t n, const double* v, const double*, double* y) {
-    const double max = masked ? shift_of(maximum(n, v)) : maximum(n, v), sum = sum_exp(n, v, max);
-    for (int64_t i = 0; i < n; ++i) y[i] = sum == 0 ? 0 : std::exp(v[i] - max) / sum;
-  });
-}
-
-Tensor log_softmax(const Tensor& x, int64_t dim) {
-  return each_line(x, x, dim, [](int64_t n, const double* v, const double*, double* y) {
-    const double max = maximum(n, v), log_sum = std::log(sum_exp(n, v, max));
-    for (int64_t i = 0; i < n; ++i) y[i] = (v[i] - max) - log_sum;
-  });
+Tensor softmax(const Tensor& x, int64_t dim, SoftmaxForm form) {
+  const Tensor lines = last_swapped_with(x, dim);
+  Values y = read(lines);
+  const int64_t n = x.dim() == 0 ? 1 : lines.size(-1);
+  for (int64_t first = 0; first < x.numel(); first += n) {
+    double* line = &y[first];
+    const double largest = maximum(n, line), max = form == SoftmaxForm::masked ? shift_of(largest) : largest;
+    const double sum = sum_exp(n, line, max), log_sum = std::log(sum);
+    for (int64_t i = 0; i < n; ++i)
+      line[i] = form == SoftmaxForm::log ? (line[i] - max) - log_sum
+                : sum == 0               ? 0
+                                         : std::exp(line[i] - max) / sum;
+  }
+  return contiguous(last_swapped_with(write(y, lines.shape(), x.dtype()), dim));
 }
 
 NormResult norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight, const Tensor& bias,

@@ -5,6 +5,7 @@
 #include "tensor/kernels/loop.h"
 #include "tensor/kernels/norm.h"
 #include "tensor/kernels/recurrent.h"
+#include "tensor/kernels/softmax.h"
 #include "tensor/reference.h"
 
 /// The kernels as nested loops: one thread, one element after another, sums in float64. Read these first. The
@@ -24,10 +25,9 @@ Tensor sum(const Tensor& x, const Shape& dims, bool keepdim, double divisor);
 Tensor amax(const Tensor& x, const Shape& dims, bool keepdim);
 Tensor amin(const Tensor& x, const Shape& dims, bool keepdim);
 
-/// y_i = exp(x_i) / sum_j exp(x_j) along one dimension. A line of -inf gives 0 if `masked`, else NaN.
-Tensor softmax(const Tensor& x, int64_t dim, bool masked);
-/// y_i = x_i - log sum_j exp(x_j)
-Tensor log_softmax(const Tensor& x, int64_t dim);
+/// y_i = exp(x_i) / sum_j exp(x_j) along one dimension, or its logarithm. A line of -inf gives 0 if masked,
+/// else NaN.
+Tensor softmax(const Tensor& x, int64_t dim, SoftmaxForm form);
 
 // With the arguments of the fast kernels.
 decltype(kernel::norm) norm;

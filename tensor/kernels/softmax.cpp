@@ -9,24 +9,22 @@
 namespace heed::kernel {
 namespace {
 
-enum class Form { plain, masked, log };
-
 // Lines that pass through each step together: the steps of one short line would wait for each other.
 constexpr int64_t kLinesAtOnce = 16;
 
 // Lines of n adjacent values: y_i = exp(x_i - m) / s, or its logarithm, with m the largest x and
 // s = sum_i exp(x_i - m), which lies between 1 and n. A line of -inf gives NaN, or 0 if masked.
 template <class T>
-void softmax_lines(Form form, const T* x, T* y, int64_t lines, int64_t n) {
+void softmax_lines(SoftmaxForm form, const T* x, T* y, int64_t lines, int64_t n) {
   T max[kLinesAtOnce];
   double sum[kLinesAtOnce];
   for (int64_t l = 0; l < lines; ++l) {
     max[l] = max_line(n, minus_infinity<T>, x + l * n);
-    if (form == Form::masked) max[l] = shift_of(max[l]);
+    if (form == SoftmaxForm::masked) max[l] = shift_of(max[l]);
   }
   for (int64_t l = 0; l < lines; ++l) sum[l] = exp_line(n, x + l * n, max[l], y + l * n);
   for (int64_t l = 0; l < lines; ++l, x += n, y += n) {
-    if (form == Form::log) {
+    if (form == SoftmaxForm::log) {
       const T shift = max[l], log_sum = static_cast<T>(std::log(sum[l]));
       HEED_VECTORIZE
       for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - shift) - log_sum;
@@ -106,7 +104,8 @@ Tensor by_line(const Tensor& a, const Tensor& b, int64_t dim, const auto& f) {
   });
 }
 
-Tensor forward(Form form, const Tensor& x, int64_t dim) {
+Tensor forward(SoftmaxForm form, const Tensor& x, int64_t dim) {
+  if (reference_mode()) return plain::softmax(x, dim, form);
   return by_lines(x, x, dim, [form](auto* x_, auto*, auto* y, int64_t lines, int64_t n) {
     softmax_lines(form, x_, y, lines, n);
   });
@@ -114,15 +113,9 @@ Tensor forward(Form form, const Tensor& x, int64_t dim) {
 
 }  // namespace
 
-Tensor softmax(const Tensor& x, int64_t dim) {
-  return reference_mode() ? plain::softmax(x, dim, false) : forward(Form::plain, x, dim);
-}
-Tensor masked_softmax(const Tensor& x, int64_t dim) {
-  return reference_mode() ? plain::softmax(x, dim, true) : forward(Form::masked, x, dim);
-}
-Tensor log_softmax(const Tensor& x, int64_t dim) {
-  return reference_mode() ? plain::log_softmax(x, dim) : forward(Form::log, x, dim);
-}
+Tensor softmax(const Tensor& x, int64_t dim) { return forward(SoftmaxForm::plain, x, dim); }
+Tensor masked_softmax(const Tensor& x, int64_t dim) { return forward(SoftmaxForm::masked, x, dim); }
+Tensor log_softmax(const Tensor& x, int64_t dim) { return forward(SoftmaxForm::log, x, dim); }
 
 Tensor entmax(const Tensor& x, int64_t dim, double alpha) {
   return by_line(x, x, dim, [alpha](auto* x_, auto*, auto* y, int64_t n) { entmax_line(x_, y, n, alpha); });

@@ -18,9 +18,10 @@ TEST_CASE("plain matmul, sums and extrema") {
 
 TEST_CASE("plain softmax and norm") {
   const Tensor x = tensor({{0, std::log(3)}, {-kInf, -kInf}});
-  CHECK(distance({plain::softmax(x, 1, false), plain::softmax(x, 1, true)},
+  using Form = kernel::SoftmaxForm;
+  CHECK(distance({plain::softmax(x, 1, Form::plain), plain::softmax(x, 1, Form::masked)},
                  {tensor({{0.25, 0.75}, {kNaN, kNaN}}), tensor({{0.25, 0.75}, {0, 0}})}) < 1e-6);
-  CHECK(distance({plain::log_softmax(tensor({1000, 1000}), 0)}, {full({2}, -std::log(2))}) < 1e-6);
+  CHECK(distance({plain::softmax(tensor({1000, 1000}), 0, Form::log)}, {full({2}, -std::log(2))}) < 1e-6);
   const kernel::NormResult y =
       plain::norm(kernel::Centre::mean, tensor({1, 3}), 2, tensor({2, 2}), tensor({0, 1}), 0);
   CHECK(distance({y.y, y.mean, y.scale}, {tensor({-2, 3}), tensor({2}), tensor({1})}) == 0);
