@@ -174,11 +174,6 @@ Tensor reduce(Tensor x, const Shape& dims, bool keepdim, double divisor = 1) {
 
 Tensor counted(const Tensor& x) { return x.dtype() == boolean ? cast(x, int64) : x; }
 
-Tensor divided_sum(const Tensor& x, const Shape& dims, bool keepdim, double divisor) {
-  if (reference_mode()) return plain::sum(x, dims, keepdim, divisor);
-  return reduce<Sum>(x, dims, keepdim, divisor);
-}
-
 // The largest (smallest) of each line, then its first position. NaN counts as the largest and smallest.
 MaxResult max_with_index(const Tensor& strided, int64_t dim, bool keepdim, const auto& reduce) {
   const Tensor x = contiguous(strided);
@@ -209,20 +204,21 @@ MaxResult max_with_index(const Tensor& strided, int64_t dim, bool keepdim, const
 
 }  // namespace
 
-Tensor sum(const Tensor& x, const Shape& dims, bool keepdim) {
-  return divided_sum(counted(x), dims, keepdim, 1);
+Tensor sum(const Tensor& x, const Shape& dims, bool keepdim, double divisor) {
+  if (reference_mode()) return plain::sum(counted(x), dims, keepdim, divisor);
+  return reduce<Sum>(counted(x), dims, keepdim, divisor);
 }
 
 Tensor mean(const Tensor& x, const Shape& dims, bool keepdim) {
   check(is_floating(x.dtype()), "expected a floating tensor, got ", x.dtype());
   double count = 1;
   for (const int64_t d : dims) count *= static_cast<double>(x.shape()[d]);
-  return divided_sum(x, dims, keepdim, count);
+  return sum(x, dims, keepdim, count);
 }
 
 Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim) {
   const Tensor deviation = sub(x, mean(x, dims, true));
-  return divided_sum(mul(deviation, deviation), dims, keepdim, divisor);
+  return sum(mul(deviation, deviation), dims, keepdim, divisor);
 }
 
 Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) {
