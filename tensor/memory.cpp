@@ -72,11 +72,7 @@ using FreeLists = std::array<FreeBlock*, kClasses>;
 
 void push(FreeBlock*& head, void* block) { head = new (block) FreeBlock{head}; }
 
-void* pop(FreeBlock*& head) {
-  FreeBlock* block = head;
-  if (block) head = block->next;
-  return block;
-}
+void* pop(FreeBlock*& head) { return head ? std::exchange(head, head->next) : nullptr; }
 
 void free_all(FreeLists& lists) noexcept {
   for (FreeBlock*& head : lists)
