@@ -50,18 +50,6 @@ Tensor reduce(const Tensor& x, const Shape& dims, bool keepdim, const auto& star
   return y;
 }
 
-template <bool largest>
-Tensor extremum(const Tensor& x, const Shape& dims, bool keepdim) {
-  const auto start = []<class T>(Type<T>) {
-    using Limits = std::numeric_limits<T>;
-    if constexpr (Limits::has_infinity) return largest ? -Limits::infinity() : Limits::infinity();
-    return largest ? Limits::lowest() : Limits::max();
-  };
-  return reduce<int64_t>(x, dims, keepdim, start, [](auto a, auto b) {
-    return (largest ? b > a : b < a) || b != b ? b : a;  // a NaN stays: no number is above or below it
-  });
-}
-
 // Row i of a matrix with n columns.
 auto* row(auto& x, int64_t i, int64_t n) { return x.data() + i * n; }
 
@@ -170,8 +158,16 @@ Tensor sum(const Tensor& x, const Shape& dims, bool keepdim, double divisor) {
   return reduce<uint64_t>(
       x, dims, keepdim, [](auto) { return 0; }, std::plus<>(), divisor);
 }
-Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) { return extremum<true>(x, dims, keepdim); }
-Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) { return extremum<false>(x, dims, keepdim); }
+Tensor extremum(const Tensor& x, const Shape& dims, bool keepdim, bool largest) {
+  const auto start = [=]<class T>(Type<T>) {
+    using Limits = std::numeric_limits<T>;
+    if constexpr (Limits::has_infinity) return largest ? -Limits::infinity() : Limits::infinity();
+    return largest ? Limits::lowest() : Limits::max();
+  };
+  return reduce<int64_t>(x, dims, keepdim, start, [=](auto a, auto b) {
+    return (largest ? b > a : b < a) || b != b ? b : a;  // a NaN stays: no number is above or below it
+  });
+}
 
 Tensor softmax(const Tensor& x, int64_t dim, SoftmaxForm form) {
   const Tensor lines = last_swapped_with(x, dim);

@@ -22,8 +22,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start, double alph
 /// sum of x / divisor over some dimensions
 Tensor sum(const Tensor& x, const Shape& dims, bool keepdim, double divisor);
 /// The largest or the smallest element over some dimensions. NaN wins.
-Tensor amax(const Tensor& x, const Shape& dims, bool keepdim);
-Tensor amin(const Tensor& x, const Shape& dims, bool keepdim);
+Tensor extremum(const Tensor& x, const Shape& dims, bool keepdim, bool largest);
 
 /// y_i = exp(x_i) / sum_j exp(x_j) along one dimension, or its logarithm. A line of -inf gives 0 if masked,
 /// else NaN.

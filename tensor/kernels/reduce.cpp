@@ -222,10 +222,10 @@ Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim) {
 }
 
 Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) {
-  return reference_mode() ? plain::amax(x, dims, keepdim) : reduce<Maximum>(x, dims, keepdim);
+  return reference_mode() ? plain::extremum(x, dims, keepdim, true) : reduce<Maximum>(x, dims, keepdim);
 }
 Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) {
-  return reference_mode() ? plain::amin(x, dims, keepdim) : reduce<Minimum>(x, dims, keepdim);
+  return reference_mode() ? plain::extremum(x, dims, keepdim, false) : reduce<Minimum>(x, dims, keepdim);
 }
 MaxResult max(const Tensor& x, int64_t dim, bool keepdim) { return max_with_index(x, dim, keepdim, amax); }
 MaxResult min(const Tensor& x, int64_t dim, bool keepdim) { return max_with_index(x, dim, keepdim, amin); }

@@ -12,7 +12,7 @@ TEST_CASE("plain matmul, sums and extrema") {
   CHECK(values(plain::matmul(a, tensor({{1}, {1}}), tensor({10}), 2)) == Values{16, 24});
   CHECK(values(plain::sum(a, {0}, false, 2)) == Values{2, 3});
   CHECK(values(plain::sum(tensor({{1, 2}, {3, 4}}, int64), {0, 1}, true, 1)) == Values{10});
-  CHECK(distance({plain::amax(x, {0}, false), plain::amin(x, {1}, true)},
+  CHECK(distance({plain::extremum(x, {0}, false, true), plain::extremum(x, {1}, true, false)},
                  {tensor({2, kNaN, 5}), tensor({{kNaN}, {2}})}) == 0);
 }
 
