@@ -5,6 +5,7 @@
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/matmul.h"
 #include "tensor/kernels/outer_inner.h"
+#include "tensor/lists.h"
 
 namespace heed::kernel::plain {
 namespace {
@@ -117,25 +118,18 @@ struct Attention {
 }  // namespace
 
 void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, detail::Loop loop, const void* f) {
-  struct Operand {
-    char* first;
-    int64_t width;
-    CollapsedDims place;
-    char* at(int64_t i) const { return first + place.at(i) * width; }
-  };
-  const auto operand = [&](const Tensor& x) {
+  const auto address_in = [&](const Tensor& x) {  // of element i
     const int64_t width = size_of(x.dtype());
-    return Operand{detail::first_of<char>(x) + TensorImpl::of(x).offset * (width - 1),
-                   width,
-                   {out.shape(), broadcast_strides(x, out.shape())}};
+    char* const first = detail::first_of<char>(x) + TensorImpl::of(x).offset * (width - 1);
+    const CollapsedDims place(out.shape(), broadcast_strides(x, out.shape()));
+    return [=](int64_t i) { return first + place.at(i) * width; };
   };
-  const Operand result = operand(out);
-  std::vector<Operand> operands;
-  for (const Tensor* x : in) operands.push_back(operand(*x));
+  const auto result = address_in(out);
+  const auto operands = heed::detail::mapped(in, [&](const Tensor* x) { return address_in(*x); });
   std::vector<const void*> at(operands.size());
   for (int64_t i = 0; i < out.numel(); ++i) {
-    for (size_t k = 0; k < at.size(); ++k) at[k] = operands[k].at(i);
-    loop(f, 1, result.at(i), at.data());
+    for (size_t k = 0; k < at.size(); ++k) at[k] = operands[k](i);
+    loop(f, 1, result(i), at.data());
   }
 }
 
