@@ -47,7 +47,7 @@ void set_num_threads(int threads) {
   threads_in_use() = threads;
 }
 
-void detail::run_blocks(int64_t blocks, void (*body)(void*, int64_t), void* context) {
+void detail::run_blocks(int64_t blocks, void (*body)(const void*, int64_t), const void* context) {
   if (omp_in_parallel() || num_threads() == 1) {
     for (int64_t i = 0; i < blocks; ++i) body(context, i);
     return;
