@@ -25,7 +25,6 @@ constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kChunk = size_t{sizeof(void*) == 8 ? 256 : 4} << 20;
 constexpr size_t kMaxCachedPerThread = size_t{1} << 22;
 constexpr size_t kMaxCachedShared = size_t{1} << 30;
-constexpr int64_t kMaxUnsettled = kLargeBytes;
 
 #if defined(__has_feature)
 constexpr bool kSanitized = __has_feature(address_sanitizer);
@@ -286,7 +285,7 @@ bool open_thread_cache() {
   static thread_local const ThreadCacheCloser closer;  // destroyed when the thread ends
   thread_cache.state = ThreadCache::open;
   thread_cache.capacity = kMaxCachedPerThread;
-  thread_cache.max_unsettled = kMaxUnsettled;
+  thread_cache.max_unsettled = kLargeBytes;
   const std::lock_guard lock(shared().mutex);
   thread_cache.next = std::exchange(shared().threads, &thread_cache);
   return true;
