@@ -59,16 +59,10 @@ double maximum(int64_t n, const double* x) {
 }
 
 double sum_exp(int64_t n, const double* x, double shift) {
-  double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += std::exp(x[i] - shift);
-  return sum;
+  return std::accumulate(x, x + n, 0.0, [=](double sum, double v) { return sum + std::exp(v - shift); });
 }
 
-double dot(int64_t n, const double* a, const double* b) {
-  double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
-}
+double dot(int64_t n, const double* a, const double* b) { return std::inner_product(a, a + n, b, 0.0); }
 
 // y += a x
 void add_multiple(int64_t n, double a, const double* x, double* y) {
