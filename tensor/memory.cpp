@@ -98,9 +98,7 @@ struct Piece {
   char* end() const { return begin + bytes; }
   auto operator<=>(const Piece&) const = default;
 };
-struct ByAddress {
-  bool operator()(const Piece& a, const Piece& b) const { return a.begin < b.begin; }
-};
+using ByAddress = decltype([](const Piece& a, const Piece& b) { return a.begin < b.begin; });
 
 // The free pieces of large memory. A request takes the smallest piece that fits and leaves the rest; free
 // neighbors are merged. So large blocks freed by the forward pass serve smaller requests of the backward
