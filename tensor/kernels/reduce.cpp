@@ -34,10 +34,6 @@ struct Extremum {
   static constexpr T start = largest ? least : most;
   static constexpr auto join = [](auto a, auto b) { return ((largest ? a > b : a < b) | (a != a)) ? a : b; };
 };
-template <class T>
-using Maximum = Extremum<T, true>;
-template <class T>
-using Minimum = Extremum<T, false>;
 
 constexpr int64_t kRowsAtOnce = 8;  // rows that are joined before they are widened
 
@@ -159,17 +155,23 @@ struct Reduction {
   }
 };
 
-template <template <class> class R>
+template <template <class, bool...> class R, bool... options>
 Tensor reduce(Tensor x, const Shape& dims, bool keepdim, double divisor = 1) {
   Tensor y = Tensor::empty(reduced_shape(x.shape(), dims, keepdim), x.dtype());
   Plan plan(x, dims);
   if (!plan.dense()) plan = Plan(x = contiguous(x), dims);
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
-    using Value = typename R<T>::Value;
+    using Value = typename R<T, options...>::Value;
     const Value* from = detail::first_of<const Value>(x);
-    Reduction<R<Value>, Value>{plan, from, detail::first_of<Value>(y), divisor}.run();
+    Reduction<R<Value, options...>, Value>{plan, from, detail::first_of<Value>(y), divisor}.run();
   });
   return y;
+}
+
+template <bool largest>
+Tensor extremum(const Tensor& x, const Shape& dims, bool keepdim) {
+  if (reference_mode()) return plain::extremum(x, dims, keepdim, largest);
+  return reduce<Extremum, largest>(x, dims, keepdim);
 }
 
 Tensor counted(const Tensor& x) { return x.dtype() == boolean ? cast(x, int64) : x; }
@@ -221,12 +223,8 @@ Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim) {
   return sum(mul(deviation, deviation), dims, keepdim, divisor);
 }
 
-Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) {
-  return reference_mode() ? plain::extremum(x, dims, keepdim, true) : reduce<Maximum>(x, dims, keepdim);
-}
-Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) {
-  return reference_mode() ? plain::extremum(x, dims, keepdim, false) : reduce<Minimum>(x, dims, keepdim);
-}
+Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) { return extremum<true>(x, dims, keepdim); }
+Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) { return extremum<false>(x, dims, keepdim); }
 MaxResult max(const Tensor& x, int64_t dim, bool keepdim) { return max_with_index(x, dim, keepdim, amax); }
 MaxResult min(const Tensor& x, int64_t dim, bool keepdim) { return max_with_index(x, dim, keepdim, amin); }
 
