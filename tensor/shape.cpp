@@ -45,10 +45,9 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* name_a, const
 }
 
 bool broadcasts_to(const Shape& shape, const Shape& other) {
-  bool fits = shape.dim() <= other.dim();
-  for (int64_t d = 1; fits && d <= shape.dim(); ++d)
-    fits = shape[shape.dim() - d] == 1 || shape[shape.dim() - d] == other[other.dim() - d];
-  return fits;
+  return shape.dim() <= other.dim() &&
+         std::equal(shape.begin(), shape.end(), other.end() - shape.dim(),
+                    [](int64_t size, int64_t wanted) { return size == 1 || size == wanted; });
 }
 
 int64_t check_dim(int64_t rank, int64_t dim) {

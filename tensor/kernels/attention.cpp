@@ -150,14 +150,10 @@ struct Inputs {
     for (int64_t i = share.first * kQueries; i < end; i += share.step * kQueries)
       f(i, std::min(kQueries, sizes.Tq - i));
   }
-  // How many of the tile's keys its query r may attend to by its position.
-  int64_t seen(const Tile& t, int64_t r) const {
-    return std::clamp<int64_t>(rule.past + t.i + r + 1 - t.j, 0, t.columns);
-  }
-
-  // How many of the tile's keys are before the window of its query r.
-  int64_t unseen(const Tile& t, int64_t r) const {
-    return std::clamp<int64_t>(rule.past + t.i + r + 1 - t.j - rule.window, 0, t.columns);
+  // How many of the tile's keys the query `back` before its query r may attend to by its position. Those that
+  // the query a window before sees are before the window.
+  int64_t seen(const Tile& t, int64_t r, int64_t back = 0) const {
+    return std::clamp<int64_t>(rule.past + t.i + r + 1 - t.j - back, 0, t.columns);
   }
   // The first query with a window that begins at `key` or later.
   int64_t first_beyond(int64_t key) const {
@@ -209,7 +205,7 @@ struct Inputs {
         for (int64_t c = 0; c < t.columns; ++c) row[c] += *b.at(r, c);
       if (a.data != nullptr)
         for (int64_t c = 0; c < t.columns; ++c) row[c] = *a.at(r, c) ? row[c] : minus_infinity<T>;
-      for (int64_t c = std::max<int64_t>(0, rule.sinks - t.j), end = unseen(t, r); c < end; ++c)
+      for (int64_t c = std::max<int64_t>(0, rule.sinks - t.j), end = seen(t, r, rule.window); c < end; ++c)
         row[c] = minus_infinity<T>;
       std::fill(row + seen(t, r), row + padded(t.columns), minus_infinity<T>);
     }

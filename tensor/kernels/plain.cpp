@@ -5,6 +5,7 @@
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/matmul.h"
 #include "tensor/kernels/outer_inner.h"
+#include "tensor/lists.h"
 
 namespace heed::kernel::plain {
 namespace {
@@ -50,28 +51,6 @@ Tensor reduce(const Tensor& x, const Shape& dims, bool keepdim, const auto& star
   return y;
 }
 
-template <bool largest>
-Tensor extremum(const Tensor& x, const Shape& dims, bool keepdim) {
-  const auto start = []<class T>(Type<T>) {
-    using Limits = std::numeric_limits<T>;
-    if constexpr (Limits::has_infinity) return largest ? -Limits::infinity() : Limits::infinity();
-    return largest ? Limits::lowest() : Limits::max();
-  };
-  return reduce<int64_t>(x, dims, keepdim, start, [](auto a, auto b) {
-    return (largest ? b > a : b < a) || b != b ? b : a;  // a NaN stays: no number is above or below it
-  });
-}
-
-// Calls f(n, a, b, y) with every line of a, b and the result along one dimension.
-Tensor each_line(const Tensor& a, const Tensor& b, int64_t dim, const auto& f) {
-  const Tensor rows = last_swapped_with(a, dim);
-  const Values as = read(rows), bs = read(last_swapped_with(b, dim));
-  Values y(as.size());
-  const int64_t n = a.dim() == 0 ? 1 : rows.size(-1);
-  for (int64_t i = 0; i < a.numel(); i += n) f(n, &as[i], &bs[i], &y[i]);
-  return contiguous(last_swapped_with(write(y, rows.shape(), a.dtype()), dim));
-}
-
 // Row i of a matrix with n columns.
 auto* row(auto& x, int64_t i, int64_t n) { return x.data() + i * n; }
 
@@ -80,16 +59,10 @@ double maximum(int64_t n, const double* x) {
 }
 
 double sum_exp(int64_t n, const double* x, double shift) {
-  double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += std::exp(x[i] - shift);
-  return sum;
+  return std::accumulate(x, x + n, 0.0, [=](double sum, double v) { return sum + std::exp(v - shift); });
 }
 
-double dot(int64_t n, const double* a, const double* b) {
-  double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
-}
+double dot(int64_t n, const double* a, const double* b) { return std::inner_product(a, a + n, b, 0.0); }
 
 // y += a x
 void add_multiple(int64_t n, double a, const double* x, double* y) {
@@ -139,25 +112,18 @@ struct Attention {
 }  // namespace
 
 void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, detail::Loop loop, const void* f) {
-  struct Operand {
-    char* first;
-    int64_t width;
-    CollapsedDims place;
-    char* at(int64_t i) const { return first + place.at(i) * width; }
-  };
-  const auto operand = [&](const Tensor& x) {
+  const auto address_in = [&](const Tensor& x) {  // of element i
     const int64_t width = size_of(x.dtype());
-    return Operand{detail::first_of<char>(x) + TensorImpl::of(x).offset * (width - 1),
-                   width,
-                   {out.shape(), broadcast_strides(x, out.shape())}};
+    char* const first = detail::first_of<char>(x) + TensorImpl::of(x).offset * (width - 1);
+    const CollapsedDims place(out.shape(), broadcast_strides(x, out.shape()));
+    return [=](int64_t i) { return first + place.at(i) * width; };
   };
-  const Operand result = operand(out);
-  std::vector<Operand> operands;
-  for (const Tensor* x : in) operands.push_back(operand(*x));
+  const auto result = address_in(out);
+  const auto operands = heed::detail::mapped(in, [&](const Tensor* x) { return address_in(*x); });
   std::vector<const void*> at(operands.size());
   for (int64_t i = 0; i < out.numel(); ++i) {
-    for (size_t k = 0; k < at.size(); ++k) at[k] = operands[k].at(i);
-    loop(f, 1, result.at(i), at.data());
+    for (size_t k = 0; k < at.size(); ++k) at[k] = operands[k](i);
+    loop(f, 1, result(i), at.data());
   }
 }
 
@@ -180,21 +146,31 @@ Tensor sum(const Tensor& x, const Shape& dims, bool keepdim, double divisor) {
   return reduce<uint64_t>(
       x, dims, keepdim, [](auto) { return 0; }, std::plus<>(), divisor);
 }
-Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) { return extremum<true>(x, dims, keepdim); }
-Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) { return extremum<false>(x, dims, keepdim); }
-
-Tensor softmax(const Tensor& x, int64_t dim, bool masked) {
-  return each_line(x, x, dim, [=](int64_t n, const double* v, const double*, double* y) {
-    const double max = masked ? shift_of(maximum(n, v)) : maximum(n, v), sum = sum_exp(n, v, max);
-    for (int64_t i = 0; i < n; ++i) y[i] = sum == 0 ? 0 : std::exp(v[i] - max) / sum;
+Tensor extremum(const Tensor& x, const Shape& dims, bool keepdim, bool largest) {
+  const auto start = [=]<class T>(Type<T>) {
+    using Limits = std::numeric_limits<T>;
+    if constexpr (Limits::has_infinity) return largest ? -Limits::infinity() : Limits::infinity();
+    return largest ? Limits::lowest() : Limits::max();
+  };
+  return reduce<int64_t>(x, dims, keepdim, start, [=](auto a, auto b) {
+    return (largest ? b > a : b < a) || b != b ? b : a;  // a NaN stays: no number is above or below it
   });
 }
 
-Tensor log_softmax(const Tensor& x, int64_t dim) {
-  return each_line(x, x, dim, [](int64_t n, const double* v, const double*, double* y) {
-    const double max = maximum(n, v), log_sum = std::log(sum_exp(n, v, max));
-    for (int64_t i = 0; i < n; ++i) y[i] = (v[i] - max) - log_sum;
-  });
+Tensor softmax(const Tensor& x, int64_t dim, SoftmaxForm form) {
+  const Tensor lines = last_swapped_with(x, dim);
+  Values y = read(lines);
+  const int64_t n = x.dim() == 0 ? 1 : lines.size(-1);
+  for (int64_t first = 0; first < x.numel(); first += n) {
+    double* line = &y[first];
+    const double largest = maximum(n, line), max = form == SoftmaxForm::masked ? shift_of(largest) : largest;
+    const double sum = sum_exp(n, line, max), log_sum = std::log(sum);
+    for (int64_t i = 0; i < n; ++i)
+      line[i] = form == SoftmaxForm::log ? (line[i] - max) - log_sum
+                : sum == 0               ? 0
+                                         : std::exp(line[i] - max) / sum;
+  }
+  return contiguous(last_swapped_with(write(y, lines.shape(), x.dtype()), dim));
 }
 
 NormResult norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight, const Tensor& bias,

@@ -228,8 +228,7 @@ RecurrentGradients recurrent_backward(const RecurrentRule& rule, const Tensor& s
     return TensorImpl::view(x, {x.size(0) * x.size(1), x.size(2)}, {x.size(2), 1});
   };
   const Tensor rows = as_matrix(all_da);
-  const Tensor columns = TensorImpl::view(rows, {rows.size(1), rows.size(0)}, {1, rows.size(1)});
-  return {all_dx, dstate, matmul(columns, as_matrix(all_h)), sum(rows, {0}, false)};
+  return {all_dx, dstate, matmul(last_swapped_with(rows, 0), as_matrix(all_h)), sum(rows, {0}, false)};
 }
 
 }  // namespace heed::kernel
