@@ -29,11 +29,14 @@ constexpr auto gemv_for(float) { return cblas_sgemv; }
 constexpr auto gemv_for(double) { return cblas_dgemv; }
 
 // How BLAS describes a matrix: as it is or transposed, and the distance of its rows or columns.
-template <class T>
 struct Layout {
-  const Matrix<const T>& x;
-  const CBLAS_TRANSPOSE trans = x.col_step == 1 ? CblasNoTrans : CblasTrans;
-  const int lead = static_cast<int>(x.col_step == 1 ? x.row_step : x.col_step);
+  CBLAS_TRANSPOSE trans;
+  int lead;
+
+  template <class T>
+  explicit Layout(const Matrix<T>& x)
+      : trans(x.col_step == 1 ? CblasNoTrans : CblasTrans),
+        lead(static_cast<int>(x.col_step == 1 ? x.row_step : x.col_step)) {}
 };
 
 template <class T>
@@ -72,7 +75,7 @@ void blas_tile(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matr
     blas_tile<T>(m, n, k, alpha, b.transposed(), a.transposed(), adds, out.transposed());
   } else if (m == 1) {
     for (int64_t i = 0; i < n && !adds; ++i) *out.at(i, 0) = 0;
-    const Layout<T> of_a{a};
+    const Layout of_a(a);
     if (of_a.trans == CblasTrans) std::swap(n, k);
     on_one_thread([&] {
       gemv_for(alpha)(CblasRowMajor, of_a.trans, static_cast<int>(n), static_cast<int>(k), alpha, a.data,
@@ -80,7 +83,7 @@ void blas_tile(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matr
                       static_cast<int>(out.row_step));
     });
   } else {
-    const Layout<T> of_a{a}, of_b{b};
+    const Layout of_a(a), of_b(b);
     on_one_thread([&] {
       gemm_for(alpha)(CblasRowMajor, of_a.trans, of_b.trans, static_cast<int>(n), static_cast<int>(m),
                       static_cast<int>(k), alpha, a.data, of_a.lead, b.data, of_b.lead, T(adds), out.data,
