@@ -39,6 +39,27 @@ struct Layout {
         lead(static_cast<int>(x.col_step == 1 ? x.row_step : x.col_step)) {}
 };
 
+// out = alpha a b + beta out
+template <class T>
+void blas_gemm(int n, int m, int k, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> out) {
+  const Layout of_a(a), of_b(b);
+  on_one_thread([&] {
+    gemm_for(alpha)(CblasRowMajor, of_a.trans, of_b.trans, n, m, k, alpha, a.data, of_a.lead, b.data,
+                    of_b.lead, beta, out.data, static_cast<int>(out.row_step));
+  });
+}
+
+// y [n, 1] += alpha a [n, k] x [k, 1]
+template <class T>
+void blas_gemv(int n, int k, T alpha, Matrix<const T> a, Matrix<const T> x, Matrix<T> y) {
+  const Layout of_a(a);
+  if (of_a.trans == CblasTrans) std::swap(n, k);
+  on_one_thread([&] {
+    gemv_for(alpha)(CblasRowMajor, of_a.trans, n, k, alpha, a.data, of_a.lead, x.data,
+                    static_cast<int>(x.row_step), 1, y.data, static_cast<int>(y.row_step));
+  });
+}
+
 template <class T>
 T inner_product(int64_t n, const T* a, int64_t a_step, const T* b, int64_t b_step) {
   if (a_step == 1 && b_step == 1)  // in vectors: a call of BLAS pays off only for long ones
@@ -75,20 +96,9 @@ void blas_tile(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matr
     blas_tile<T>(m, n, k, alpha, b.transposed(), a.transposed(), adds, out.transposed());
   } else if (m == 1) {
     for (int64_t i = 0; i < n && !adds; ++i) *out.at(i, 0) = 0;
-    const Layout of_a(a);
-    if (of_a.trans == CblasTrans) std::swap(n, k);
-    on_one_thread([&] {
-      gemv_for(alpha)(CblasRowMajor, of_a.trans, static_cast<int>(n), static_cast<int>(k), alpha, a.data,
-                      of_a.lead, b.data, static_cast<int>(b.row_step), 1, out.data,
-                      static_cast<int>(out.row_step));
-    });
+    blas_gemv<T>(static_cast<int>(n), static_cast<int>(k), alpha, a, b, out);
   } else {
-    const Layout of_a(a), of_b(b);
-    on_one_thread([&] {
-      gemm_for(alpha)(CblasRowMajor, of_a.trans, of_b.trans, static_cast<int>(n), static_cast<int>(m),
-                      static_cast<int>(k), alpha, a.data, of_a.lead, b.data, of_b.lead, T(adds), out.data,
-                      static_cast<int>(out.row_step));
-    });
+    blas_gemm<T>(static_cast<int>(n), static_cast<int>(m), static_cast<int>(k), alpha, a, b, T(adds), out);
   }
 }
 
