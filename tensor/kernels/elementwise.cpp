@@ -53,6 +53,7 @@ Tensor empty_like_rows(const Shape& shape, const Tensor& x) {
 }
 
 void add_into(const Tensor& out, const Tensor& x) { update(out, x, std::plus<>()); }
+void mul_into(const Tensor& out, const Tensor& x) { update(out, x, std::multiplies<>()); }
 
 Tensor add(const Tensor& a, const Tensor& b) { return zip(a, b, std::plus<>(), wrapping); }
 Tensor sub(const Tensor& a, const Tensor& b) { return zip(a, b, std::minus<>(), wrapping); }

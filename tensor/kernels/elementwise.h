@@ -20,6 +20,7 @@ Tensor cast(const Tensor& x, DType dtype);
 void copy_into(const Tensor& out, const Tensor& x);  // x broadcasts to out and takes its dtype
 void fill(const Tensor& out, Scalar value);          // throws if the dtype cannot hold it
 void add_into(const Tensor& out, const Tensor& x);   // out += x
+void mul_into(const Tensor& out, const Tensor& x);
 
 Tensor add(const Tensor& a, const Tensor& b);
 Tensor sub(const Tensor& a, const Tensor& b);

@@ -188,6 +188,8 @@ TEST_CASE("writes into tensors of any strides") {
     const Tensor row = to(tensor({2, 4, 8}), dtype);
     CHECK(updated([&](const Tensor& x) { kernel::add_into(x, row); }) ==
           Values{3, 2, 5, 4, 9, 6, 11, 8, 17, 10, 19, 12});
+    CHECK(updated([&](const Tensor& x) { kernel::mul_into(x, row); }) ==
+          Values{2, 2, 6, 4, 20, 6, 28, 8, 72, 10, 88, 12});
     CHECK(updated([&](const Tensor& x) { kernel::fill(x, 7); }) ==
           Values{7, 2, 7, 4, 7, 6, 7, 8, 7, 10, 7, 12});
     CHECK(updated([&](const Tensor& x) {
