@@ -196,12 +196,9 @@ Tensor convolution(const ConvParts& parts, const Tensor& bias, const Windows& wi
   const auto [n, out, in] = conv_sizes(parts, windows);
   const Shape x_shape{n, groups * in, h.in, w.in}, w_shape{groups * out, in, h.size, w.size};
   const Shape y_shape{n, groups * out, h.windows, w.windows};
-  const auto start = [&](const Tensor& part, const Shape& shape) {
-    const Tensor from =
-        part.defined() || !bias.defined() ? part : TensorImpl::view(contiguous(bias), {bias.numel(), 1, 1});
-    return read(from, shape);
-  };
-  Values xs = start(x, x_shape), ws = start(weight, w_shape), ys = start(y, y_shape);
+  const Tensor start = bias.defined() ? TensorImpl::view(contiguous(bias), {bias.numel(), 1, 1}) : bias;
+  Values xs = read(x.defined() ? x : start, x_shape), ws = read(weight.defined() ? weight : start, w_shape);
+  Values ys = read(y.defined() ? y : start, y_shape);
   for (int64_t o = 0; o < n * groups * out; ++o)
     for (int64_t c = 0; c < in; ++c)
       for (int64_t i = 0; i < h.size; ++i)
