@@ -55,8 +55,7 @@ constexpr int64_t padded(int64_t n) { return ceil_div(n, 16) * 16; }
 // Counts products of [Tq, n] and [n, Tk] in every head, where the n add up to `width`. Returns the number of
 // multiplications in one head.
 double count_products(const AttentionSizes& sizes, int64_t width) {
-  const double per_head =
-      static_cast<double>(sizes.Tq) * static_cast<double>(sizes.Tk) * static_cast<double>(width);
+  const double per_head = double(sizes.Tq) * double(sizes.Tk) * double(width);
   product_flops() += static_cast<int64_t>(2 * static_cast<double>(sizes.heads) * per_head);
   return per_head;
 }
