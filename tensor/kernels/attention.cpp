@@ -349,14 +349,11 @@ struct Backward {
 }  // namespace
 
 AttentionSizes::AttentionSizes(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule)
-    : Tq(q.size(-2)),
-      Tk(k.size(-2)),
-      D(q.size(-1)),
-      Dv(v.size(-1)),
-      distances(std::max<int64_t>(0, Tq + Tk - 1)) {
+    : Tq(q.size(-2)), Tk(k.size(-2)), D(q.size(-1)), Dv(v.size(-1)) {
   for (const Tensor& x : {q, k, v, rule.allowed, rule.bias, rule.positions, rule.sink})
     if (x.defined() && x.dim() > 2) lead = broadcast_shapes(lead, leading(x));
   heads = numel(lead);
+  distances = std::max<int64_t>(0, Tq + Tk - 1);
 }
 
 Shape AttentionSizes::shape(int64_t rows, int64_t columns) const { return matrix_shape(lead, rows, columns); }
