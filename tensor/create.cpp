@@ -86,9 +86,8 @@ Tensor eye(int64_t n, int64_t m, DType dtype, SourceLocation line) {
 
 Shape NestedList::shape() const {
   if (leaf_) return {};
-  Shape shape{static_cast<int64_t>(items_.size())};
-  if (!items_.empty())
-    for (const int64_t size : items_[0].shape()) shape.push_back(size);
+  Shape shape = items_.empty() ? Shape() : items_[0].shape();
+  shape.insert(0, static_cast<int64_t>(items_.size()));
   return shape;
 }
 

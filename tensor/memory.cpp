@@ -213,8 +213,7 @@ void raise_peak(int64_t live) {
 
 // Adds the bytes that this thread has counted to live_bytes.
 void settle() {
-  const int64_t bytes = thread_cache.unsettled.load(std::memory_order_relaxed);
-  thread_cache.unsettled.store(0, std::memory_order_relaxed);
+  const int64_t bytes = thread_cache.unsettled.exchange(0, std::memory_order_relaxed);
   raise_peak(live_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes);
 }
 

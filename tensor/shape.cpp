@@ -13,10 +13,9 @@ int64_t numel(const Shape& shape) {
   for (const int64_t size : shape) {
     check(size >= 0, "shape ", shape, ": a size is negative");
     zero |= size == 0;
-    if (!zero) overflow |= __builtin_mul_overflow(product, size, &product);
+    overflow |= __builtin_mul_overflow(product, size, &product);
   }
-  if (zero) return 0;
-  check(!overflow, "shape ", shape, ": too many elements");
+  check(zero || !overflow, "shape ", shape, ": too many elements");
   return product;
 }
 

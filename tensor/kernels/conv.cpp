@@ -176,11 +176,10 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
 Tensor unfold(const Tensor& x, const Windows& windows) {
   const SortedLayout layout{windows.h, windows.w};
   const int64_t k = x.size(1) * windows.size(), l = windows.count();
-  const Tensor sorted = layout.sorted(x), y = Tensor::empty({x.size(0), k, l}, x.dtype());
+  const Tensor all_x = layout.sorted(x), y = Tensor::empty({x.size(0), k, l}, x.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     each_row(y.size(0), k * l, [&](int64_t image) {
-      const Band whole{layout, image, 0, windows.h.windows};
-      whole.transfer<true>(sorted, detail::first_of<T>(y) + image * k * l);
+      Band{layout, image, 0, windows.h.windows}.transfer<true>(all_x, detail::first_of<T>(y) + image * k * l);
     });
   });
   return y;

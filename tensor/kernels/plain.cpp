@@ -54,10 +54,6 @@ Tensor reduce(const Tensor& x, const Shape& dims, bool keepdim, const auto& star
 // Row i of a matrix with n columns.
 auto* row(auto& x, int64_t i, int64_t n) { return x.data() + i * n; }
 
-double maximum(int64_t n, const double* x) {
-  return n == 0 ? minus_infinity<double> : *std::max_element(x, x + n);
-}
-
 double sum_exp(int64_t n, const double* x, double shift) {
   return std::accumulate(x, x + n, 0.0, [=](double sum, double v) { return sum + std::exp(v - shift); });
 }
@@ -103,7 +99,7 @@ struct Attention {
         s[j] = (rule.soft_cap == 0 ? product(i, j) : rule.soft_cap * capped(i, j)) + bias[i * Tk + j] +
                positions[position(i, j)];
     s[Tk] = sink[i / Tq];
-    const double max = shift_of(maximum(Tk + 1, s.data())), sum = sum_exp(Tk + 1, s.data(), max);
+    const double max = shift_of(std::ranges::max(s)), sum = sum_exp(Tk + 1, s.data(), max);
     for (int64_t j = 0; j < Tk; ++j) f(j, sum == 0 ? 0 : std::exp(s[j] - max) / sum, factors[j]);
     return sum == 0 ? -minus_infinity<double> : max + std::log(sum);
   }
@@ -163,7 +159,8 @@ Tensor softmax(const Tensor& x, int64_t dim, SoftmaxForm form) {
   const int64_t n = x.dim() == 0 ? 1 : lines.size(-1);
   for (int64_t first = 0; first < x.numel(); first += n) {
     double* line = &y[first];
-    const double largest = maximum(n, line), max = form == SoftmaxForm::masked ? shift_of(largest) : largest;
+    const double largest = *std::max_element(line, line + n);
+    const double max = form == SoftmaxForm::masked ? shift_of(largest) : largest;
     const double sum = sum_exp(n, line, max), log_sum = std::log(sum);
     for (int64_t i = 0; i < n; ++i)
       line[i] = form == SoftmaxForm::log ? (line[i] - max) - log_sum
@@ -196,12 +193,9 @@ Tensor convolution(const ConvParts& parts, const Tensor& bias, const Windows& wi
   const auto [n, out, in] = conv_sizes(parts, windows);
   const Shape x_shape{n, groups * in, h.in, w.in}, w_shape{groups * out, in, h.size, w.size};
   const Shape y_shape{n, groups * out, h.windows, w.windows};
-  const auto start = [&](const Tensor& part, const Shape& shape) {
-    const Tensor from =
-        part.defined() || !bias.defined() ? part : TensorImpl::view(contiguous(bias), {bias.numel(), 1, 1});
-    return read(from, shape);
-  };
-  Values xs = start(x, x_shape), ws = start(weight, w_shape), ys = start(y, y_shape);
+  const Tensor start = bias.defined() ? TensorImpl::view(contiguous(bias), {bias.numel(), 1, 1}) : bias;
+  Values xs = read(x.defined() ? x : start, x_shape), ws = read(weight.defined() ? weight : start, w_shape);
+  Values ys = read(y.defined() ? y : start, y_shape);
   for (int64_t o = 0; o < n * groups * out; ++o)
     for (int64_t c = 0; c < in; ++c)
       for (int64_t i = 0; i < h.size; ++i)
