@@ -62,9 +62,7 @@ HardSample sample_hard(const Tensor& scores, const Mask& mask) {
 }
 
 double RewardBaseline::operator()(const Tensor& rewards) {
-  const double before = mean;
-  mean = decay * mean + (1 - decay) * heed::mean(rewards.detach()).item();
-  return before;
+  return std::exchange(mean, decay * mean + (1 - decay) * heed::mean(rewards.detach()).item());
 }
 
 Tensor F::reinforce_loss(Operand log_prob, Operand reward, double baseline, const Tensor& mask) {
