@@ -137,9 +137,6 @@ struct FirstLine {
   std::vector<std::string> fields;
   bool header;
 
-  std::string name(size_t column) const {
-    return header ? fields[column] : "column " + std::to_string(column + 1);
-  }
   // "; the file has 3 columns: "a", "b", "c""
   std::string columns() const {
     const bool one = fields.size() == 1;
@@ -206,7 +203,8 @@ CsvTable read_csv(const std::string& path, const CsvOptions& options) {
   const std::vector<size_t> columns = find_columns(first, options.columns);
 
   CsvTable table;
-  for (const size_t column : columns) table.names.push_back(first.name(column));
+  for (const size_t column : columns)
+    table.names.push_back(first.header ? first.fields[column] : "column " + std::to_string(column + 1));
   std::vector<double> values, row(columns.size());
   BadRows bad(path, options.skip_bad);
   for (bool more = !first.header || reader.next(fields); more; more = reader.next(fields))
