@@ -55,8 +55,7 @@ TrainingLog::TrainingLog(const std::string& path, std::string run, int64_t step,
       fail(error.what(), append ? "" : "; choose another file, since this one would be overwritten");
     }
   }
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   write_file(path, kept);
   fd_ = open_shared(path, O_WRONLY | O_APPEND);
   check(*fd_ >= 0, path, ": cannot be written: ", std::strerror(errno));
