@@ -77,10 +77,9 @@ static void check_linear(const Tensor& q, const Tensor& k, const Tensor& v,
   const bool gated = options.rule == LinearRule::gated || options.rule == LinearRule::gated_delta;
   const bool corrects = options.rule == LinearRule::delta || options.rule == LinearRule::gated_delta;
   check_floating(q);
-  check(
-      options.decay.defined() == gated && options.beta.defined() == corrects,
-      "the rules gated and gated_delta need a decay, the rules delta and gated_delta a beta, and the others "
-      "have none");
+  check(options.decay.defined() == gated && options.beta.defined() == corrects,
+        "the rules gated and gated_delta need a decay, the rules delta and gated_delta a beta, and the "
+        "others have none");
   check(options.is_causal || options.rule == LinearRule::linear,
         "without is_causal, which position changes the state first? Only the rule linear has an answer");
   check(options.chunk > 0, "chunk is ", options.chunk, "; it must be positive");
