@@ -180,14 +180,12 @@ std::vector<size_t> find_columns(const FirstLine& first, const std::vector<std::
           ", which is read already; name another column");
     columns[i] = column;
   }
-  for (size_t& column : columns) {
-    if (column < first.fields.size()) continue;
-    size_t next = 0;
-    while (next < first.fields.size() && taken(next)) ++next;
-    check(next < first.fields.size(), first.place, ": ", columns.size(), " columns are needed",
-          first.columns());
-    column = next;
-  }
+  for (size_t& column : columns)
+    for (size_t next = 0; column == first.fields.size(); ++next) {
+      if (next == first.fields.size())
+        fail(first.place, ": ", columns.size(), " columns are needed", first.columns());
+      if (!taken(next)) column = next;
+    }
   return columns;
 }
 
