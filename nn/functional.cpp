@@ -152,9 +152,8 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
   }
 
   check(target->dim() == input->dim(), "input is ", input->shape(), ", target is ", target->dtype(), " ",
-        target->shape(),
-        "; numbers of classes are int64, convert with to(target, int64); probabilities of classes "
-        "have the input's shape");
+        target->shape(), "; numbers of classes are int64, convert with to(target, int64); probabilities of ",
+        "classes have the input's shape");
   const LossScope of_probabilities("cross_entropy", input, target);
   const double s = options.label_smoothing;
   Tensor q = s > 0 ? target * (1 - s) + s / static_cast<double>(input->size(dim)) : target.tensor();

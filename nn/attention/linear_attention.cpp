@@ -77,10 +77,9 @@ static void check_linear(const Tensor& q, const Tensor& k, const Tensor& v,
   const bool gated = options.rule == LinearRule::gated || options.rule == LinearRule::gated_delta;
   const bool corrects = options.rule == LinearRule::delta || options.rule == LinearRule::gated_delta;
   check_floating(q);
-  check(
-      options.decay.defined() == gated && options.beta.defined() == corrects,
-      "the rules gated and gated_delta need a decay, the rules delta and gated_delta a beta, and the others "
-      "have none");
+  check(options.decay.defined() == gated && options.beta.defined() == corrects,
+        "the rules gated and gated_delta need a decay, the rules delta and gated_delta a beta, and the "
+        "others have none");
   check(options.is_causal || options.rule == LinearRule::linear,
         "without is_causal, which position changes the state first? Only the rule linear has an answer");
   check(options.chunk > 0, "chunk is ", options.chunk, "; it must be positive");
@@ -192,11 +191,9 @@ LinearAttentionResult F::wkv(Operand key, Operand value, Operand decay, Operand 
   };
   const Tensor none = zeros(kernel::matrix_shape(lead, 1, C), key->dtype()), one = ones_like(key);
   const Span past = state.defined() ? split(state, 1, -2) : Span{none, none, none - 1e30};
-  Span sums =
-      associative_scan(join,
-                       Span{cat({none, expand(each_step(decay), key->shape())}, -2), cat({past[2], key}, -2),
-                            cat({past[0], value}, -2), cat({past[1], one}, -2)},
-                       -2);
+  const Span spans{cat({none, expand(each_step(decay), key->shape())}, -2), cat({past[2], key}, -2),
+                   cat({past[0], value}, -2), cat({past[1], one}, -2)};
+  Span sums = associative_scan(join, spans, -2);
   const auto last = [&](const Tensor& x) { return narrow(x, -2, T, 1); };
   const Tensor after = cat({last(sums[2]), last(sums[3]), last(sums[1])}, -2);
   for (Tensor& x : sums) x = narrow(x, -2, 0, T);

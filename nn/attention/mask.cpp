@@ -59,8 +59,8 @@ Mask operator|(const Mask& a, const Mask& b) {
 Mask operator~(const Mask& a) { return a.allows_all() ? zeros({1, 1}, boolean) : logical_not(a.allowed_); }
 
 Tensor Mask::zero_unattended(const Tensor& x) const {
-  if (allows_all() || std::isfinite(sum(x.detach()).item()))
-    return x;  // a sum is finite only if its terms are
+  // A sum is finite only if its terms are.
+  if (allows_all() || std::isfinite(sum(x.detach()).item())) return x;
   const Tensor attended = allowed_.dim() > 1 ? any(allowed_, -2) : allowed_;  // [..., Tk]
   return where(unsqueeze(attended, -1), x, 0);
 }

@@ -42,17 +42,15 @@ void check_form(const MultiheadAttention& layer) {
   check_in(kName, form.latent_dim > 0 || form.latent_rotary_dim == 0,
            "latent_rotary_dim is for latents: give latent_dim");
   const bool scores = form.qk_norm || form.differential || form.relative_score;
-  check_in(
-      kName, form.latent_dim == 0 || !(scores || form.rotary || form.num_kv_heads || form.core),
-      "latents are one head of keys without positions: latent_dim excludes rotary (give latent_rotary_dim), "
-      "num_kv_heads, qk_norm, differential, relative_score and core");
-  check_in(
-      kName,
-      !form.core ||
-          !(form.position_bias || form.relative_score || form.soft_cap > 0 || form.window || form.sinks > 0 ||
-            form.sink_logit || form.memory_tokens > 0 || form.differential || form.talking_heads),
-      "a core has no scores: it excludes position_bias, relative_score, soft_cap, window, sinks, sink_logit, "
-      "memory_tokens, differential and talking_heads");
+  check_in(kName, form.latent_dim == 0 || !(scores || form.rotary || form.num_kv_heads || form.core),
+           "latents are one head of keys without positions: latent_dim excludes rotary ",
+           "(give latent_rotary_dim), num_kv_heads, qk_norm, differential, relative_score and core");
+  const bool of_scores = form.position_bias || form.relative_score || form.soft_cap > 0 || form.window ||
+                         form.sinks > 0 || form.sink_logit || form.memory_tokens > 0 || form.differential ||
+                         form.talking_heads;
+  check_in(kName, !form.core || !of_scores,
+           "a core has no scores: it excludes position_bias, relative_score, soft_cap, window, sinks, ",
+           "sink_logit, memory_tokens, differential and talking_heads");
 }
 
 Shape shape_of(const Tensor& x) { return x.defined() ? x.shape() : Shape{}; }

@@ -42,8 +42,8 @@ AttentionResult F::scaled_dot_product_attention(Operand query, Operand key, Oper
   const int64_t heads = query->size(-3), groups = key->size(-3);
   check(groups > 0 && heads % groups == 0, "query ", query->shape(), " has ", heads, " heads, and key ",
         key->shape(), " has ", groups, "; the second number must divide the first");
-  if (heads == groups || detail::needs_weights(options) ||
-      attention_captured())  // weights are [..., H, Tq, Tk]
+  // Weights are [..., H, Tq, Tk].
+  if (heads == groups || detail::needs_weights(options) || attention_captured())
     return attend(query, detail::repeat_heads(key, heads), detail::repeat_heads(value, heads), options);
 
   const Shape scores =

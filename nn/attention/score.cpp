@@ -6,10 +6,9 @@
 namespace heed {
 
 static Tensor dot_products(const char* name, const Tensor& q, const Tensor& k) {
-  check_in(
-      name, q.dim() >= 2 && k.dim() >= 2 && q.size(-1) == k.size(-1), "queries are ", q.shape(), ", keys ",
-      k.shape(),
-      "; they must be [..., Tq, d] and [..., Tk, d] of one width (bilinear and additive scores take two)");
+  check_in(name, q.dim() >= 2 && k.dim() >= 2 && q.size(-1) == k.size(-1), "queries are ", q.shape(),
+           ", keys ", k.shape(), "; they must be [..., Tq, d] and [..., Tk, d] of one width ",
+           "(bilinear and additive scores take two)");
   return matmul(q, transpose(k));
 }
 

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -134,9 +133,8 @@ Checkpoint::Checkpoint(std::string folder, int64_t keep) : folder_(std::move(fol
 void Checkpoint::add(Part part) {
   check(part.name.find('.') == std::string::npos && !part.name.empty(), "Checkpoint: a part is called \"",
         part.name, "\"; give it a name without a point");
-  for (const Part& other : parts_)
-    check(part.name != other.name, "Checkpoint: two parts are called ", part.name,
-          "; give each its own name");
+  check(std::ranges::count(parts_, part.name, &Part::name) == 0, "Checkpoint: two parts are called ",
+        part.name, "; give each its own name");
   parts_.push_back(std::move(part));
 }
 

@@ -137,9 +137,6 @@ struct FirstLine {
   std::vector<std::string> fields;
   bool header;
 
-  std::string name(size_t column) const {
-    return header ? fields[column] : "column " + std::to_string(column + 1);
-  }
   // "; the file has 3 columns: "a", "b", "c""
   std::string columns() const {
     const bool one = fields.size() == 1;
@@ -183,14 +180,12 @@ std::vector<size_t> find_columns(const FirstLine& first, const std::vector<std::
           ", which is read already; name another column");
     columns[i] = column;
   }
-  for (size_t& column : columns) {
-    if (column < first.fields.size()) continue;
-    size_t next = 0;
-    while (next < first.fields.size() && taken(next)) ++next;
-    check(next < first.fields.size(), first.place, ": ", columns.size(), " columns are needed",
-          first.columns());
-    column = next;
-  }
+  for (size_t& column : columns)
+    for (size_t next = 0; column == first.fields.size(); ++next) {
+      if (next == first.fields.size())
+        fail(first.place, ": ", columns.size(), " columns are needed", first.columns());
+      if (!taken(next)) column = next;
+    }
   return columns;
 }
 
@@ -206,7 +201,8 @@ CsvTable read_csv(const std::string& path, const CsvOptions& options) {
   const std::vector<size_t> columns = find_columns(first, options.columns);
 
   CsvTable table;
-  for (const size_t column : columns) table.names.push_back(first.name(column));
+  for (const size_t column : columns)
+    table.names.push_back(first.header ? first.fields[column] : "column " + std::to_string(column + 1));
   std::vector<double> values, row(columns.size());
   BadRows bad(path, options.skip_bad);
   for (bool more = !first.header || reader.next(fields); more; more = reader.next(fields))

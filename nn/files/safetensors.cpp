@@ -48,11 +48,10 @@ Header parse(const FileReader& file, const std::string& text) {
   std::string where, field;                  // its name for messages, and the current name in it
 
   const auto on_name = [&](size_t depth, const std::string& name) {
+    if (depth == kTensor) field = name;
     if (depth == kHeader) {
       entry = name == kMetadata ? nullptr : &header.tensors[name];
       where = (entry ? "tensor " : "") + readable(name);
-    } else if (depth == kTensor) {
-      field = name;
     }
     if (!names[depth - 1].insert(name).second)
       file.refuse(where, depth == kHeader ? "" : ": " + readable(name), " appears twice");

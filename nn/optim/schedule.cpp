@@ -190,14 +190,13 @@ StateDict ReduceLROnPlateau::state_dict() const {
 }
 
 void ReduceLROnPlateau::load_state_dict(const StateDict& state) {
-  const StateDict own = state_dict();
-  for (const auto& [name, x] : own) {
-    const auto found = state.find(name);
-    check(found != state.end() && found->second.dtype() == x.dtype() && found->second.numel() == 1 &&
-              state.size() == own.size(),
-          "ReduceLROnPlateau: load_state_dict: the state must be best, one float64, and num_bad_epochs, "
-          "cooldown_counter and last_epoch, one int64 each");
-  }
+  const auto fits = [](const auto& given, const auto& own) {
+    const auto& [name, x] = given;
+    return name == own.first && x.dtype() == own.second.dtype() && x.numel() == 1;
+  };
+  check(std::ranges::equal(state, state_dict(), fits),
+        "ReduceLROnPlateau: load_state_dict: the state must be best, one float64, and num_bad_epochs, "
+        "cooldown_counter and last_epoch, one int64 each");
   best_ = state.at("best").item();
   bad_epochs_ = state.at("num_bad_epochs").item<int64_t>();
   cooldown_ = state.at("cooldown_counter").item<int64_t>();

@@ -1,16 +1,14 @@
 #include "nn/text/batch.h"
 
 #include "tensor/create.h"
+#include "tensor/lists.h"
 
 namespace heed {
 
 PaddedBatch pad_batch(const std::vector<Ids>& sequences, int64_t length) {
   check(length >= 0, "pad_batch: length is ", length, "; it must not be negative");
-  Ids lengths;
-  for (const Ids& ids : sequences) {
-    lengths.push_back(std::ssize(ids));
-    length = std::max(length, lengths.back());
-  }
+  const Ids lengths = detail::mapped(sequences, [](const Ids& ids) { return std::ssize(ids); });
+  for (const int64_t each : lengths) length = std::max(length, each);
   const int64_t batch = std::ssize(sequences);
   PaddedBatch padded{full({batch, length}, Vocabulary::pad, int64), from_vector(lengths, {batch})};
   auto* row = padded.ids.mutable_data<int64_t>();

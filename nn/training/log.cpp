@@ -19,20 +19,17 @@ using LogLine = nlohmann::ordered_json;
 // is being written, or was being written when the program was killed.
 static void each_log_line(const std::string& path, auto&& f) {
   const std::string text = read_bytes(path);
-  size_t begin = 0, end = 0;
-  int64_t number = 1;
-  const auto require = [&](bool valid) {
-    check(valid, path, ":", number,
-          ": is not a line of a training log, such as {\"step\": 1, \"loss\": 0.5}");
-  };
-  for (; (end = text.find('\n', begin)) != text.npos; ++number, begin = end + 1) {
+  for (size_t begin = 0, end = 0, number = 1; begin < text.size(); begin = end + 1, ++number) {
+    end = std::min(text.find('\n', begin), text.size());
+    const bool complete = end < text.size();
     const std::string line = text.substr(begin, end - begin);
     const LogLine values = LogLine::parse(line, nullptr, false);
-    require(values.is_object() && values.value("step", LogLine()).is_number_integer() &&
-            values.value("run", LogLine("")).is_string());
-    f(line, values);
+    const bool valid = values.is_object() && values.value("step", LogLine()).is_number_integer() &&
+                       values.value("run", LogLine("")).is_string();
+    check(complete ? valid : line[0] == '{', path, ":", number,
+          ": is not a line of a training log, such as {\"step\": 1, \"loss\": 0.5}");
+    if (complete) f(line, values);
   }
-  require(begin == text.size() || text[begin] == '{');
 }
 
 static double number_or_nan(const LogLine& values, const char* name) {
@@ -55,8 +52,7 @@ TrainingLog::TrainingLog(const std::string& path, std::string run, int64_t step,
       fail(error.what(), append ? "" : "; choose another file, since this one would be overwritten");
     }
   }
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   write_file(path, kept);
   fd_ = open_shared(path, O_WRONLY | O_APPEND);
   check(*fd_ >= 0, path, ": cannot be written: ", std::strerror(errno));
