@@ -92,11 +92,7 @@ class Module {
  public:
   Module() = default;
   Module(const Module& other) = default;  ///< Copies no hooks.
-  /// Moves the hooks too.
-  Module(Module&& other) noexcept : training_(other.training_) {
-    call_state_.hooks = std::move(other.call_state_.hooks);
-    if (call_state_.hooks) call_state_.hooks->module = this;
-  }
+  Module(Module&& other) noexcept;        ///< Moves the hooks too.
   Module& operator=(const Module& other) = default;
   virtual ~Module() = default;
 
@@ -151,13 +147,13 @@ class Module {
   void apply(const std::function<void(Module&)>& f);
 
   /// Adds hook(module, inputs), called before forward with the tensors among its arguments.
-  HookHandle register_forward_pre_hook(ForwardPreHook hook) { return hooks().before.add(std::move(hook)); }
+  HookHandle register_forward_pre_hook(ForwardPreHook hook);
   /// Adds hook(module, inputs, output), called after forward for each tensor that it returned; may replace
   /// it.
-  HookHandle register_forward_hook(ForwardHook hook) { return hooks().after.add(std::move(hook)); }
+  HookHandle register_forward_hook(ForwardHook hook);
   /// Adds hook(module, gradient), called in backward with the complete gradient of each tensor that forward
   /// returned; may replace it.
-  HookHandle register_backward_hook(BackwardHook hook) { return hooks().backward.add(std::move(hook)); }
+  HookHandle register_backward_hook(BackwardHook hook);
 
   std::string type_name() const;  ///< Name of the class: "Linear".
 
@@ -171,11 +167,7 @@ class Module {
   class Walk;
   std::vector<Member> members() const;
   std::vector<NamedTensor> named(bool learned) const;
-  detail::ModuleHooks& hooks() {
-    std::shared_ptr<detail::ModuleHooks>& own = call_state_.hooks;
-    if (!own) own = std::make_shared<detail::ModuleHooks>(detail::ModuleHooks{this});
-    return *own;
-  }
+  detail::ModuleHooks& hooks();
 
   bool training_ = true;
   mutable detail::CallState call_state_;

@@ -8,6 +8,14 @@
 
 namespace heed::detail {
 
+// The hooks of one module. Backward hooks find the module here, because a graph may outlive it.
+struct ModuleHooks {
+  const Module* module;
+  Hooks<ForwardPreHook> before = {};
+  Hooks<ForwardHook> after = {};
+  Hooks<BackwardHook> backward = {};
+};
+
 // Paths are never freed, because nodes point to them and graphs may outlive every module. Each different
 // text is stored once.
 static const char* interned(const std::string& path) {
@@ -69,3 +77,26 @@ void ModuleCall::rethrow() const try { throw; } catch (const Error& error) {
 }
 
 }  // namespace heed::detail
+
+namespace heed {
+
+Module::Module(Module&& other) noexcept : training_(other.training_) {
+  call_state_.hooks = std::move(other.call_state_.hooks);
+  if (call_state_.hooks) call_state_.hooks->module = this;
+}
+
+detail::ModuleHooks& Module::hooks() {
+  std::shared_ptr<detail::ModuleHooks>& own = call_state_.hooks;
+  if (!own) own = std::make_shared<detail::ModuleHooks>(detail::ModuleHooks{this});
+  return *own;
+}
+
+HookHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
+  return hooks().before.add(std::move(hook));
+}
+
+HookHandle Module::register_forward_hook(ForwardHook hook) { return hooks().after.add(std::move(hook)); }
+
+HookHandle Module::register_backward_hook(BackwardHook hook) { return hooks().backward.add(std::move(hook)); }
+
+}  // namespace heed

@@ -33,13 +33,7 @@ using BackwardHook = Hook<const Module&, const Tensor&>;
 
 namespace detail {
 
-/// The hooks of one module. Backward hooks find the module here, because a graph may outlive it.
-struct ModuleHooks {
-  const Module* module;
-  Hooks<ForwardPreHook> before = {};
-  Hooks<ForwardHook> after = {};
-  Hooks<BackwardHook> backward = {};
-};
+struct ModuleHooks;  // of one module
 
 /// The hooks and the cached path of one module. A copy starts without both. An assigned module keeps its
 /// hooks and drops its path, since its members may have moved.
@@ -47,7 +41,9 @@ struct CallState {
   CallState() = default;
   CallState(const CallState&) noexcept {}
   CallState& operator=(const CallState& other) noexcept {
-    if (this != &other) root = 0, id = ++ids;
+    if (this == &other) return *this;
+    root = 0;
+    id = ++ids;
     return *this;
   }
   std::shared_ptr<ModuleHooks> hooks;  // null if there are none
