@@ -1,8 +1,14 @@
 #include "nn/attention/kernel_regression.h"
 
 #include "autograd/ops.h"
+#include "nn/attention/pooling.h"
 
 namespace heed {
+
+const char* name_of(SmoothingKernel kernel) {
+  constexpr const char* names[] = {"gaussian", "boxcar", "epanechnikov", "triangular", "constant"};
+  return names[static_cast<size_t>(kernel)];
+}
 
 Tensor kernel_value(SmoothingKernel kernel, Operand squared_distance) {
   const Tensor& s = squared_distance;
@@ -25,12 +31,25 @@ Tensor kernel_weights(Operand queries, Operand keys, SmoothingKernel kernel, Ope
   return value / where(total > 0, total, 1);
 }
 
+NadarayaWatson::NadarayaWatson(const NadarayaWatsonOptions& options) : kernel(options.kernel) {
+  check_in("NadarayaWatson",
+           !options.learn || (kernel != SmoothingKernel::boxcar && kernel != SmoothingKernel::constant),
+           "the ", kernel,
+           " kernel has no slope in w, so w cannot be learned; take gaussian, epanechnikov or triangular");
+  (options.learn ? static_cast<OwnedTensor&>(w) : fixed_w) = full({1}, options.w, options.dtype);
+}
+
 Tensor NadarayaWatson::weights(const Tensor& queries, const Tensor& keys, OwnPoint own) const {
   const Tensor width = w.defined() ? Tensor(w) : Tensor(fixed_w);
   if (own == OwnPoint::keep) return kernel_weights(queries, keys, kernel, width);
   check_in("NadarayaWatson", queries.shape() == keys.shape(), "queries are ", queries.shape(), ", keys ",
            keys.shape(), "; to exclude each point from its own prediction, give the keys as queries");
   return kernel_weights(queries, keys, kernel, width, eye(keys.size(keys.dim() == 1 ? 0 : -2)) == 0);
+}
+
+Tensor NadarayaWatson::forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
+                               OwnPoint own) const {
+  return attention_pool(weights(queries, keys, own), values);
 }
 
 }  // namespace heed

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "nn/attention/pooling.h"
+#include "nn/attention/mask.h"
+#include "nn/module.h"
 
 /// Kernel regression: attention whose weights come from a kernel.
 namespace heed {
@@ -16,10 +17,7 @@ enum class SmoothingKernel {
 };
 
 /// "gaussian", "boxcar", ...
-inline const char* name_of(SmoothingKernel kernel) {
-  constexpr const char* names[] = {"gaussian", "boxcar", "epanechnikov", "triangular", "constant"};
-  return names[static_cast<size_t>(kernel)];
-}
+const char* name_of(SmoothingKernel kernel);
 /// name_of() as a string.
 inline std::string to_string(SmoothingKernel kernel) { return name_of(kernel); }
 
@@ -62,18 +60,10 @@ struct NadarayaWatsonOptions {
 /// Start: w as in the options. State dict: w. Errors: learning the w of a boxcar or constant kernel, whose
 /// derivative with respect to w is 0; OwnPoint::exclude with queries and keys of different shapes.
 struct NadarayaWatson : Layer<NadarayaWatson> {
-  explicit NadarayaWatson(const NadarayaWatsonOptions& options = {}) : kernel(options.kernel) {
-    check_in("NadarayaWatson",
-             !options.learn || (kernel != SmoothingKernel::boxcar && kernel != SmoothingKernel::constant),
-             "the ", kernel,
-             " kernel has no slope in w, so w cannot be learned; take gaussian, epanechnikov or triangular");
-    (options.learn ? static_cast<OwnedTensor&>(w) : fixed_w) = full({1}, options.w, options.dtype);
-  }
+  explicit NadarayaWatson(const NadarayaWatsonOptions& options = {});
 
   Tensor forward(const Tensor& queries, const Tensor& keys, const Tensor& values,
-                 OwnPoint own = OwnPoint::keep) const {
-    return attention_pool(weights(queries, keys, own), values);
-  }
+                 OwnPoint own = OwnPoint::keep) const;
   /// The attention weights that forward computes, [..., Tq, Tk].
   Tensor weights(const Tensor& queries, const Tensor& keys, OwnPoint own = OwnPoint::keep) const;
   void visit(Visitor& v) override { v("w", w, "w", fixed_w); }  // only one of them is defined

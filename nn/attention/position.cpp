@@ -47,6 +47,16 @@ Tensor LearnedPosition::forward(const Tensor& x, int64_t offset) const {
   return x + narrow(weight, 0, offset, length);
 }
 
+RotaryPosition::RotaryPosition(int64_t width, RotaryOptions options) : dim(width), options(options) {
+  check_in("RotaryPosition", dim > 0 && dim % 2 == 0, "dim is ", dim,
+           "; it must be even and positive: pairs are rotated");
+  check_in("RotaryPosition",
+           options.base > 0 && options.position_factor > 0 && options.ntk_factor > 0 &&
+               (dim > 2 || options.ntk_factor == 1),
+           "base is ", options.base, ", position_factor ", options.position_factor, ", ntk_factor ",
+           options.ntk_factor, "; they must be positive, and ntk_factor 1 if dim is 2");
+}
+
 // (a, b) -> (a cos - b sin, b cos + a sin)
 Tensor RotaryPosition::forward(const Tensor& x, int64_t offset) const {
   check_positions("RotaryPosition", x, dim, offset);

@@ -17,7 +17,8 @@ namespace heed {
 /// PE[p + d] is PE[p] with each pair rotated by an angle that depends on d alone. The number of positions is
 /// not limited; the first ones are cached, in the dtype of the last call. No state dict. Thread-safe. Errors:
 /// embed_dim that is not positive; x of another width; a negative offset.
-struct SinusoidalPosition : Layer<SinusoidalPosition> {
+class SinusoidalPosition : public Layer<SinusoidalPosition> {
+ public:
   explicit SinusoidalPosition(int64_t width) : embed_dim(width) {
     check_in("SinusoidalPosition", embed_dim > 0, "embed_dim is ", embed_dim, "; it must be positive");
   }
@@ -75,15 +76,7 @@ struct RotaryOptions {
 /// The number of positions is not limited. No state dict. Errors: an odd dim; options that are not positive;
 /// x of another width; a negative offset.
 struct RotaryPosition : Layer<RotaryPosition> {
-  explicit RotaryPosition(int64_t width, RotaryOptions choices = {}) : dim(width), options(choices) {
-    check_in("RotaryPosition", dim > 0 && dim % 2 == 0, "dim is ", dim,
-             "; it must be even and positive: pairs are rotated");
-    check_in("RotaryPosition",
-             options.base > 0 && options.position_factor > 0 && options.ntk_factor > 0 &&
-                 (dim > 2 || options.ntk_factor == 1),
-             "base is ", options.base, ", position_factor ", options.position_factor, ", ntk_factor ",
-             options.ntk_factor, "; they must be positive, and ntk_factor 1 if dim is 2");
-  }
+  explicit RotaryPosition(int64_t width, RotaryOptions options = {});
   Tensor forward(const Tensor& x, int64_t offset = 0) const;
 
   int64_t dim;

@@ -27,17 +27,28 @@ Tensor AlibiBias::operator()(const Tensor& distances) const {
   return -of_heads * abs(distances);
 }
 
+T5Bias::T5Bias(int64_t num_heads, T5BiasOptions options)
+    : options(options), relative_attention_bias(init::zeros({options.num_buckets, num_heads})) {
+  bucket(zeros({1}), options);  // checks the options
+}
+
 Tensor T5Bias::bucket(const Tensor& distances, const T5BiasOptions& options) {
-  const int64_t buckets = options.num_buckets / (options.bidirectional ? 2 : 1), exact = buckets / 2;
+  const int64_t buckets = options.bidirectional ? options.num_buckets / 2 : options.num_buckets,
+                exact = buckets / 2;
   check_in("T5Bias", exact > 0 && options.max_distance > exact, "num_buckets is ", options.num_buckets,
-           ", max_distance ", options.max_distance, "; there must be 2, or 4 if bidirectional, and ",
-           "max_distance must be above the number of exact ones, ", exact);
+           ", max_distance ", options.max_distance,
+           "; there must be 2, or 4 if bidirectional, and max_distance ",
+           "must be above the number of exact ones, ", exact);
   const Tensor d = to(distances, float64);
   const Tensor size = options.bidirectional ? abs(d) : maximum(-d, 0);
   const double range = std::log(static_cast<double>(options.max_distance) / static_cast<double>(exact));
   const Tensor far = exact + log(maximum(size, exact) / exact) / range * (buckets - exact);
   const Tensor bucket = to(where(size < exact, size, minimum(far, buckets - 1)), int64);
   return options.bidirectional ? where(d > 0, bucket + buckets, bucket) : bucket;
+}
+
+Tensor T5Bias::operator()(const Tensor& distances) const {
+  return t(relative_attention_bias(bucket(distances, options)));
 }
 
 Tensor local_bias(Operand centers, int64_t keys, double sigma) {

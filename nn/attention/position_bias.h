@@ -41,13 +41,8 @@ struct T5BiasOptions {
 /// A learned bias for each head and bucket of distances (Raffel et al., 2020). Start: zero. State dict:
 /// relative_attention_bias.weight.
 struct T5Bias {
-  explicit T5Bias(int64_t num_heads, T5BiasOptions choices = {})
-      : options(choices), relative_attention_bias(init::zeros({choices.num_buckets, num_heads})) {
-    bucket(zeros({1}), options);  // checks the options
-  }
-  Tensor operator()(const Tensor& distances) const {
-    return t(relative_attention_bias(bucket(distances, options)));
-  }
+  explicit T5Bias(int64_t num_heads, T5BiasOptions options = {});
+  Tensor operator()(const Tensor& distances) const;
   void visit(Visitor& v) { v("relative_attention_bias", relative_attention_bias); }
 
   /// The bucket of each distance, int64: the first half of the buckets are one distance each, the others grow

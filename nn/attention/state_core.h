@@ -1,7 +1,5 @@
 #pragma once
 
-#include "autograd/ops/activation.h"
-#include "autograd/ops/basic.h"
 #include "nn/attention/core.h"
 #include "nn/attention/linear_attention.h"
 #include "nn/layers/linear.h"
@@ -26,11 +24,7 @@ Tensor attend_with_state(const CoreInputs& in, const Tensor& query, const Tensor
 /// phi(q)^T S / phi(q)^T z with positive features phi: S is the sum of phi(k) v^T, z that of phi(k)
 /// (Katharopoulos et al., 2020). Without is_causal, the sums are over all keys.
 struct LinearCore {
-  Tensor operator()(const CoreInputs& in) const {
-    const Tensor key = in.k.defined() ? features(in.k) : in.k;
-    return attend_with_state(in, features(in.q), key, in.v,
-                             {.scale = 1, .is_causal = in.options.is_causal, .normalize = true});
-  }
+  Tensor operator()(const CoreInputs& in) const;
 
   std::function<Tensor(const Tensor&)> features = elu_plus_one;  ///< phi: [..., D] -> [..., any width]
 };
@@ -52,9 +46,7 @@ struct Performer {
 struct GatedNorm {
   GatedNorm(int64_t embed_dim, int64_t num_heads)
       : g_proj(embed_dim, embed_dim, {.bias = false}), g_norm(embed_dim / num_heads, {.eps = 1e-5}) {}
-  Tensor gated(const Tensor& heads, const CoreInputs& in) const {
-    return g_norm(heads) * silu(detail::as_heads(g_proj(in.x), in.q.size(1)));
-  }
+  Tensor gated(const Tensor& heads, const CoreInputs& in) const;
   void visit(Visitor& v) { v("g_proj", g_proj, "g_norm", g_norm); }
 
   Linear g_proj;   ///< [E, E]
@@ -62,20 +54,14 @@ struct GatedNorm {
 };
 
 /// log(1 - 2^(-5 - h)) for the heads h = 0, 1, ...: the decays of retention, [H, 1, 1].
-inline Tensor retention_decay(int64_t num_heads, DType dtype = float32) {
-  const Tensor g = log1p(-exp((arange(num_heads, float64) + 5) * -std::log(2.0)));
-  return to(reshape(g, {num_heads, 1, 1}), dtype);
-}
+Tensor retention_decay(int64_t num_heads, DType dtype = float32);
 
 /// The rule `gated` with one fixed decay for each head, retention_decay (Sun et al., 2023). The paper also
 /// rotates queries and keys: give MultiheadAttention the option rotary too. State dict: g_proj.weight,
 /// g_norm.weight.
 struct Retention : GatedNorm {
   using GatedNorm::GatedNorm;
-  Tensor operator()(const CoreInputs& in) const {
-    const Tensor decay = retention_decay(in.q.size(1), in.q.dtype());
-    return gated(attend_with_state(in, in.q, in.k, in.v, {.rule = LinearRule::gated, .decay = decay}), in);
-  }
+  Tensor operator()(const CoreInputs& in) const;
 };
 
 /// The rule `gated` with a decay for each key, computed from the input by a map of rank 16: g = log
@@ -84,11 +70,7 @@ struct Retention : GatedNorm {
 struct GatedLinearAttention : GatedNorm {
   GatedLinearAttention(int64_t embed_dim, int64_t num_heads)
       : GatedNorm(embed_dim, num_heads), gk_proj{{embed_dim, 16, {.bias = false}}, {16, embed_dim}} {}
-  Tensor operator()(const CoreInputs& in) const {
-    const Tensor decay =
-        softplus(-detail::as_heads(gk_proj[1](gk_proj[0](in.x)), in.q.size(1))) * (-1.0 / 16);
-    return gated(attend_with_state(in, in.q, in.k, in.v, {.rule = LinearRule::gated, .decay = decay}), in);
-  }
+  Tensor operator()(const CoreInputs& in) const;
   void visit(Visitor& v) { v("gk_proj", gk_proj, "", static_cast<GatedNorm&>(*this)); }
 
   std::vector<Linear> gk_proj;  ///< [16, E] without bias, and [E, 16]
@@ -106,29 +88,15 @@ struct DeltaNet : GatedNorm {
   Linear b_proj;  ///< [H, E]
 
  protected:
-  Tensor attend(const CoreInputs& in, const Tensor& decay) const {
-    const auto unit_length = [](const Tensor& x) { return x * rsqrt(sum(square(x), -1, true) + 1e-6); };
-    const LinearRule rule = decay.defined() ? LinearRule::gated_delta : LinearRule::delta;
-    const Tensor beta = sigmoid(detail::as_heads(b_proj(in.x), in.q.size(1)));
-    return gated(attend_with_state(in, unit_length(silu(in.q)), unit_length(silu(in.k)), in.v,
-                                   {.rule = rule, .decay = decay, .beta = beta}),
-                 in);
-  }
+  Tensor attend(const CoreInputs& in, const Tensor& decay) const;
 };
 
 /// A decay from the input: g = -e^A_log dt with the time step dt = softplus(dt_proj(x) + dt_bias), for each
 /// head. Start: e^A_log uniform in [1, 16), softplus(dt_bias) log-uniform in [0.001, 0.1).
 struct InputDecay {
-  InputDecay(int64_t embed_dim, int64_t num_heads)
-      : dt_proj(embed_dim, num_heads, {.bias = false}),
-        dt_bias(log(expm1(exp(init::uniform({num_heads}, std::log(0.001), std::log(0.1)))))),
-        A_log(log(init::uniform({num_heads}, 1, 16))) {}
-  /// dt: [B, H, T, 1]
-  Tensor time_steps(const Tensor& x) const {
-    return unsqueeze(transpose(softplus(dt_proj(x) + dt_bias), 1, 2), -1);
-  }
-  /// g: [B, H, T, 1]
-  Tensor operator()(const Tensor& dt) const { return -reshape(exp(A_log), {-1, 1, 1}) * dt; }
+  InputDecay(int64_t embed_dim, int64_t num_heads);
+  Tensor time_steps(const Tensor& x) const;   ///< dt: [B, H, T, 1]
+  Tensor operator()(const Tensor& dt) const;  ///< g: [B, H, T, 1]
   void visit(Visitor& v) { v("dt_proj", dt_proj, "dt_bias", dt_bias, "A_log", A_log); }
 
   Linear dt_proj;            ///< [H, E]
@@ -156,12 +124,7 @@ struct GatedDeltaNet : DeltaNet {
 struct StateSpace : GatedNorm {
   StateSpace(int64_t embed_dim, int64_t num_heads)
       : GatedNorm(embed_dim, num_heads), decay(embed_dim, num_heads), D(init::ones({num_heads})) {}
-  Tensor operator()(const CoreInputs& in) const {
-    const Tensor dt = decay.time_steps(in.x);
-    const Tensor read = attend_with_state(in, in.q, in.k, in.v * dt,
-                                          {.rule = LinearRule::gated, .decay = decay(dt), .scale = 1});
-    return gated(read + reshape(D, {-1, 1, 1}) * in.v, in);
-  }
+  Tensor operator()(const CoreInputs& in) const;
   void visit(Visitor& v) { v("", decay, "D", D, "", static_cast<GatedNorm&>(*this)); }
 
   InputDecay decay;
@@ -172,9 +135,7 @@ struct StateSpace : GatedNorm {
 /// gates, and each channel has a state of two numbers. State dict: time_decay, the logarithm of wkv's decay,
 /// and time_first, its bonus. Start: decays of e^-5 to e^3, bonus log 0.3.
 struct Rwkv {
-  Rwkv(int64_t embed_dim, int64_t num_heads)
-      : time_decay(reshape(linspace(-5, 3, embed_dim), {num_heads, -1})),
-        time_first(init::constant({num_heads, embed_dim / num_heads}, std::log(0.3))) {}
+  Rwkv(int64_t embed_dim, int64_t num_heads);
   Tensor operator()(const CoreInputs& in) const;
   void visit(Visitor& v) { v("time_decay", time_decay, "time_first", time_first); }
 

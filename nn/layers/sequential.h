@@ -12,7 +12,8 @@ namespace heed {
 ///
 /// Write braces: they construct the parts from left to right. In parentheses the compiler chooses the order,
 /// so the same seed would give other start values with another compiler.
-struct Sequential : Layer<Sequential> {
+class Sequential : public Layer<Sequential> {
+ public:
   Sequential() = default;  ///< y = x
   /// The parts in the order of their calls.
   template <class First, class... Others>
@@ -24,16 +25,7 @@ struct Sequential : Layer<Sequential> {
   Sequential(const Sequential&) = default;
   Sequential(Sequential&&) noexcept = default;
   /// Assigns the parts, in place where they have the same type.
-  Sequential& operator=(Sequential other) {
-    Layer::operator=(other);
-    if (parts_.empty()) {
-      parts_ = std::move(other.parts_);
-    } else {
-      parts_.reserve(other.parts_.size());  // so that the vector assigns to the parts that it has
-      parts_ = other.parts_;
-    }
-    return *this;
-  }
+  Sequential& operator=(Sequential other);
 
   /// Appends a part.
   template <class Callable>
@@ -43,12 +35,8 @@ struct Sequential : Layer<Sequential> {
     parts_.emplace_back(std::forward<Callable>(part));
   }
 
-  Tensor forward(const Tensor& x) const {
-    Tensor y = x;
-    for (const auto& part : parts_) y = part(y);
-    return y;
-  }
-  void visit(Visitor& v) override { v("", parts_); }
+  Tensor forward(const Tensor& x) const;
+  void visit(Visitor& v) override;
 
   size_t size() const { return parts_.size(); }
   /// Part i: `model.get<Linear>(0).weight`. Errors: there is none, or it has another type.

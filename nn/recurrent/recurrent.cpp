@@ -3,6 +3,7 @@
 #include "autograd/ops/logic.h"
 #include "autograd/ops/matmul.h"
 #include "nn/attention/mask.h"
+#include "nn/functional.h"
 
 namespace heed {
 
@@ -23,6 +24,32 @@ static Tensor joined_state(const RecurrentWeights& w, const char* layer, const c
   return w.kind == Recurrence::lstm ? cat({h_or_zero, checked("c", c, w.hidden_size())}, -1) : h_or_zero;
 }
 
+Recurrence rnn_kind(init::Nonlinearity nonlinearity) {
+  check_in("RNN", nonlinearity == init::Nonlinearity::tanh || nonlinearity == init::Nonlinearity::relu,
+           "the nonlinearity is tanh or relu");
+  return nonlinearity == init::Nonlinearity::tanh ? Recurrence::rnn_tanh : Recurrence::rnn_relu;
+}
+
+RecurrentWeights::RecurrentWeights(Recurrence kind, int64_t input_size, int64_t hidden_size, bool bias,
+                                   int64_t proj_size)
+    : kind(kind) {
+  constexpr int64_t most = int64_t{1} << 28;
+  check(input_size > 0 && input_size <= most && hidden_size > 0 && hidden_size <= most,
+        "a recurrent layer: input_size is ", input_size, ", hidden_size ", hidden_size,
+        "; both must be from 1 to ", most);
+  check(proj_size >= 0 && proj_size < hidden_size, "a recurrent layer: proj_size is ", proj_size,
+        ", hidden_size ", hidden_size, "; proj_size must be smaller, and 0 means none");
+  const int64_t rows = gate_count(kind) * hidden_size;
+  const auto start = [&](const Shape& shape) { return init::uniform_fan_in(hidden_size, shape); };
+  weight_ih = start({rows, input_size});
+  weight_hh = start({rows, proj_size > 0 ? proj_size : hidden_size});
+  if (bias) {
+    bias_ih = start({rows});
+    bias_hh = start({rows});
+  }
+  if (proj_size > 0) weight_hr = start({proj_size, hidden_size});
+}
+
 Tensor RecurrentWeights::step(const char* cell, const Tensor& x, const Tensor& h, const Tensor& c) const {
   check_in(cell, (x.dim() == 1 || x.dim() == 2) && x.shape().back() == input_size(), "x is ", x.shape(),
            "; it must be [B, ", input_size(), "] or [", input_size(), "]");
@@ -33,6 +60,24 @@ Tensor RecurrentWeights::step(const char* cell, const Tensor& x, const Tensor& h
   const Tensor gates = batch(linear(x, weight_ih, bias_ih));
   const Tensor y = select(recurrence(kind, unsqueeze(gates, 0), state, weight_hh, bias_hh), 0, 0);
   return batched ? y : select(y, 0, 0);
+}
+
+RecurrentStack::RecurrentStack(const char* name, Recurrence kind, int64_t input_size, int64_t hidden_size,
+                               const RecurrentOptions& options)
+    : options(options), name_(name) {
+  check_in(name, options.num_layers > 0, "num_layers is ", options.num_layers,
+           "; there must be at least one");
+  F::check_dropout(name, "dropout", options.dropout);
+  check_in(name, options.proj_size == 0 || kind == Recurrence::lstm, "only an LSTM has a proj_size");
+  const int64_t width = options.proj_size > 0 ? options.proj_size : hidden_size;
+  for (int64_t k = 0; k < options.num_layers * directions(); ++k)
+    weights.emplace_back(kind, k < directions() ? input_size : directions() * width, hidden_size,
+                         options.bias, options.proj_size);
+}
+
+void RecurrentStack::name_all(Visitor& v) {
+  for (int64_t k = 0; k < std::ssize(weights); ++k)
+    weights[k].name(v, "_l" + std::to_string(k / directions()) + (k % directions() == 1 ? "_reverse" : ""));
 }
 
 // Sequences keep the order of their dimensions, so that products over all steps need no copy; only
@@ -68,8 +113,9 @@ LSTMResult RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Ten
   std::vector<Tensor> last_h, last_c;
   for (int64_t layer = 0; layer < options.num_layers; ++layer) {
     std::vector<Tensor> outputs;  // one for each direction
-    for (int64_t k = layer * directions(); k < (layer + 1) * directions(); ++k) {
-      const bool reverse = k % directions() == 1;
+    for (const bool reverse : {false, true}) {
+      if (reverse && !options.bidirectional) break;
+      const int64_t k = layer * directions() + (reverse ? 1 : 0);
       const RecurrentWeights& w = weights[k];
       const Tensor states = recurrence(kind, time_first(linear(x, w.weight_ih, w.bias_ih)),
                                        state.defined() ? select(state, 0, k) : state, w.weight_hh, w.bias_hh,

@@ -2,7 +2,6 @@
 
 #include "autograd/ops/recurrent.h"
 #include "autograd/ops/shape.h"
-#include "nn/functional.h"
 #include "nn/init.h"
 #include "nn/module.h"
 
@@ -27,42 +26,25 @@ struct RecurrentOptions {
 };
 
 /// The kind of RNN and RNNCell. Throws unless the nonlinearity is tanh or relu.
-inline Recurrence rnn_kind(init::Nonlinearity nonlinearity) {
-  check_in("RNN", nonlinearity == init::Nonlinearity::tanh || nonlinearity == init::Nonlinearity::relu,
-           "the nonlinearity is tanh or relu");
-  return nonlinearity == init::Nonlinearity::tanh ? Recurrence::rnn_tanh : Recurrence::rnn_relu;
-}
+Recurrence rnn_kind(init::Nonlinearity nonlinearity);
 
 /// The parameters of one cell, or of one layer in one direction. Start: uniform in
 /// [-1 / sqrt(hidden), 1 / sqrt(hidden)).
-struct RecurrentWeights {
+class RecurrentWeights {
+ public:
   /// Errors: sizes below 1; proj_size >= hidden_size.
-  RecurrentWeights(Recurrence cell, int64_t input_size, int64_t hidden_size, bool bias = true,
-                   int64_t proj_size = 0)
-      : kind(cell) {
-    constexpr int64_t most = int64_t{1} << 28;
-    check(input_size > 0 && input_size <= most && hidden_size > 0 && hidden_size <= most,
-          "a recurrent layer: input_size is ", input_size, ", hidden_size ", hidden_size,
-          "; both must be from 1 to ", most);
-    check(proj_size >= 0 && proj_size < hidden_size, "a recurrent layer: proj_size is ", proj_size,
-          ", hidden_size ", hidden_size, "; proj_size must be smaller, and 0 means none");
-    const int64_t rows = gate_count(kind) * hidden_size;
-    const auto start = [&](const Shape& shape) { return init::uniform_fan_in(hidden_size, shape); };
-    weight_ih = start({rows, input_size});
-    weight_hh = start({rows, proj_size > 0 ? proj_size : hidden_size});
-    if (bias) {
-      bias_ih = start({rows});
-      bias_hh = start({rows});
-    }
-    if (proj_size > 0) weight_hr = start({proj_size, hidden_size});
-  }
+  RecurrentWeights(Recurrence kind, int64_t input_size, int64_t hidden_size, bool bias = true,
+                   int64_t proj_size = 0);
 
   int64_t input_size() const { return weight_ih.size(1); }
   int64_t hidden_size() const { return weight_ih.size(0) / gate_count(kind); }
   /// Names weight_ih, weight_hh, bias_ih, bias_hh and weight_hr, each with the suffix.
   void name(Visitor& v, const std::string& suffix = "") {
-    v("weight_ih" + suffix, weight_ih, "weight_hh" + suffix, weight_hh, "bias_ih" + suffix, bias_ih,
-      "bias_hh" + suffix, bias_hh, "weight_hr" + suffix, weight_hr);
+    v("weight_ih" + suffix, weight_ih);
+    v("weight_hh" + suffix, weight_hh);
+    v("bias_ih" + suffix, bias_ih);
+    v("bias_hh" + suffix, bias_hh);
+    v("weight_hr" + suffix, weight_hr);
   }
 
   Recurrence kind;
@@ -95,7 +77,8 @@ struct LSTMResult {
 };
 
 /// Layers of one kind, each in one or two directions.
-struct RecurrentStack {
+class RecurrentStack {
+ public:
   int64_t input_size() const { return weights[0].input_size(); }
   int64_t hidden_size() const { return weights[0].hidden_size(); }
 
@@ -106,22 +89,9 @@ struct RecurrentStack {
   /// `name` is for messages. Errors: num_layers below 1; a dropout outside of [0, 1]; a proj_size without
   /// lstm.
   RecurrentStack(const char* name, Recurrence kind, int64_t input_size, int64_t hidden_size,
-                 const RecurrentOptions& choices)
-      : options(choices), name_(name) {
-    check_in(name, options.num_layers > 0, "num_layers is ", options.num_layers,
-             "; there must be at least one");
-    F::check_dropout(name, "dropout", options.dropout);
-    check_in(name, options.proj_size == 0 || kind == Recurrence::lstm, "only an LSTM has a proj_size");
-    const int64_t width = options.proj_size > 0 ? options.proj_size : hidden_size;
-    for (int64_t k = 0; k < options.num_layers * directions(); ++k)
-      weights.emplace_back(kind, k < directions() ? input_size : directions() * width, hidden_size,
-                           options.bias, options.proj_size);
-  }
+                 const RecurrentOptions& options);
   /// Names parameters weight_ih_l0, ..., weight_ih_l0_reverse, ..., weight_ih_l1, ...
-  void name_all(Visitor& v) {
-    for (int64_t k = 0; k < std::ssize(weights); ++k)
-      weights[k].name(v, "_l" + std::to_string(k / directions()) + (k % directions() == 1 ? "_reverse" : ""));
-  }
+  void name_all(Visitor& v);
   /// Runs all layers. c_n is undefined unless the kind is lstm.
   LSTMResult run(const Tensor& x, const Tensor& h_0, const Tensor& c_0, const Tensor& lengths,
                  bool training) const;

@@ -41,6 +41,20 @@ void check_returns_no_weights(const char* layer, const AttentionOptions& options
            "need_weights is for MultiheadAttention; here an AttentionScope sees the weights");
 }
 
+// x = layer(x, inputs..., the layer's cache) for all layers, then the norm. An error leaves the cache
+// unchanged.
+template <class LayerCache>
+Tensor run(const auto& stack, Tensor x, StackCache<LayerCache>* cache, const auto&... inputs) {
+  auto grown = cache ? cache->layers : std::vector<LayerCache>();
+  check_in(stack.kName, grown.empty() || grown.size() == stack.layers.size(), "the cache is of ",
+           grown.size(), " layers, and there are ", stack.layers.size());
+  grown.resize(stack.layers.size());
+  for (size_t i = 0; i < grown.size(); ++i) x = stack.layers[i](x, inputs..., cache ? &grown[i] : nullptr);
+  if (stack.norm) x = (*stack.norm)(x);
+  if (cache) cache->layers = std::move(grown);
+  return x;
+}
+
 }  // namespace
 
 TransformerEncoderLayer::TransformerEncoderLayer(int64_t d_model, int64_t nhead, TransformerOptions options)
@@ -89,6 +103,16 @@ Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory,
   x = residual(*this, norm3, x, [&](const Tensor& y) { return feed_forward(*this, y); });
   if (cache) *cache = std::move(grown);
   return x;
+}
+
+Tensor TransformerEncoder::forward(const Tensor& src, const AttentionOptions& self,
+                                   EncoderCache* cache) const {
+  return run(*this, src, cache, self);
+}
+
+Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const AttentionOptions& self,
+                                   const AttentionOptions& cross, DecoderCache* cache) const {
+  return run(*this, tgt, cache, memory, self, cross);
 }
 
 Transformer::Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers,

@@ -62,21 +62,6 @@ struct TransformerStack : Layer<Self> {
 
   std::vector<LayerType> layers;  ///< in the order in which they are called
   std::optional<LayerNorm> norm;  ///< after the last layer
-
- protected:
-  /// x = layer(x, inputs..., the layer's cache) for all layers, then the norm. An error leaves the cache
-  /// unchanged.
-  template <class LayerCache>
-  Tensor run(Tensor x, StackCache<LayerCache>* cache, const auto&... inputs) const {
-    auto grown = cache ? cache->layers : std::vector<LayerCache>();
-    check_in(Self::kName, grown.empty() || grown.size() == layers.size(), "the cache is of ", grown.size(),
-             " layers, and there are ", layers.size());
-    grown.resize(layers.size());
-    for (size_t i = 0; i < grown.size(); ++i) x = layers[i](x, inputs..., cache ? &grown[i] : nullptr);
-    if (norm) x = (*norm)(x);
-    if (cache) cache->layers = std::move(grown);
-    return x;
-  }
 };
 
 /// Self-attention, then a feed-forward part for each position. Each adds to its input, with a LayerNorm
@@ -118,9 +103,7 @@ using EncoderCache = StackCache<KeyValueCache>;
 struct TransformerEncoder : TransformerStack<TransformerEncoder, TransformerEncoderLayer> {
   static constexpr const char* kName = "TransformerEncoder";
   using TransformerStack::TransformerStack;
-  Tensor forward(const Tensor& src, const AttentionOptions& self = {}, EncoderCache* cache = nullptr) const {
-    return run(src, cache, self);
-  }
+  Tensor forward(const Tensor& src, const AttentionOptions& self = {}, EncoderCache* cache = nullptr) const;
 };
 
 /// Cache of one decoder layer.
@@ -184,9 +167,7 @@ struct TransformerDecoder : TransformerStack<TransformerDecoder, TransformerDeco
   static constexpr const char* kName = "TransformerDecoder";
   using TransformerStack::TransformerStack;
   Tensor forward(const Tensor& tgt, const Tensor& memory, const AttentionOptions& self = {},
-                 const AttentionOptions& cross = {}, DecoderCache* cache = nullptr) const {
-    return run(tgt, cache, memory, self, cross);
-  }
+                 const AttentionOptions& cross = {}, DecoderCache* cache = nullptr) const;
 };
 
 /// Encoder and decoder (Vaswani et al., 2017), without embeddings, positions and the projection to words.
