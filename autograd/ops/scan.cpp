@@ -143,11 +143,7 @@ Tensor unit_lower_inverse(Operand x) {
   const OpScope scope("unit_lower_inverse", x.line());
   check_floating(x);
   check(x->dim() >= 2 && x->size(-1) == x->size(-2), "x is ", x->shape(), "; its matrices must be square");
-  const auto values = [&] {
-    const NoGrad guard;
-    return inverse(x);
-  };
-  return record("unit_lower_inverse", values(),
+  return record("unit_lower_inverse", inverse(x->detach()),
                 {{x, "−$yᵀ g $yᵀ below the diagonal", [](const Tensor& g, const Tensor& y) {
                     return -tril(matmul(matmul(transpose(y), g), transpose(y)), -1);
                   }}});
