@@ -29,8 +29,7 @@ List scanned(const Combine& combine, const List& xs, int64_t dim) {
   const auto parts = [&](const List& from, int64_t start, int64_t end, int64_t step) {
     return detail::mapped(from, [&](const Tensor& x) { return slice(x, dim, start, end, step); });
   };
-  const List pairs = combined(combine, parts(xs, 0, n - 1, 2), parts(xs, 1, n, 2));
-  const List odd = scanned(combine, pairs, dim);
+  const List odd = scanned(combine, combined(combine, parts(xs, 0, n - 1, 2), parts(xs, 1, n, 2)), dim);
   const List even =
       n == 2 ? parts(xs, 2, 2, 1) : combined(combine, parts(odd, 0, (n - 1) / 2, 1), parts(xs, 2, n, 2));
   std::vector<int64_t> order;
