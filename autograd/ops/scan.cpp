@@ -67,10 +67,8 @@ List detail::scan(const Combine& combine, List xs, int64_t dim, bool reverse, So
           " differ in dimension ", dim);
     x = reverse ? flip(x, {dim}) : x.size(dim) < 2 ? clone(x) : x;
   }
-  List ys = scanned(combine, xs, dim);
-  for (Tensor& y : ys)
-    if (reverse) y = flip(y, {dim});
-  return ys;
+  const List ys = scanned(combine, xs, dim);
+  return reverse ? mapped(ys, [&](const Tensor& y) { return flip(y, {dim}); }) : ys;
 }
 
 // y_i = sum_{j <= i} x_j, or sum_{j >= i} x_j in reverse; each is the gradient of the other.
