@@ -107,10 +107,8 @@ size_t Tape::add(const Tensor& x, Node* node, TapeNode seen) {
   places_[identity(x, node)] = {place, TensorImpl::of(x).storage->version, Ref<Node>(node),
                                 node ? Tensor() : x};
   seen.operation = node ? node->name : "constant";
-  if (node) {
-    seen.module = node->module;
-    seen.line = node->line;
-  }
+  seen.module = node ? node->module : "";
+  seen.line = node ? node->line : SourceLocation();
   seen.value = clone(x.detach());
   if (node || x.dim() > 0) steps_.push_back({.node = place});
   nodes_.push_back(std::move(seen));
