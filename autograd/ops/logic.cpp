@@ -1,7 +1,5 @@
 #include "autograd/ops/logic.h"
 
-#include <limits>
-
 #include "autograd/node.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/map.h"
@@ -44,8 +42,8 @@ Tensor clamp_between(const Operand& x, const Operand& min, const Operand& max) {
     const Scalar missing = x->dtype() == int64 ? Scalar(extreme) : Scalar(infinity);
     return kernel::Factor(given.is_number() ? given.number() : missing, x->dtype());
   };
-  const kernel::Factor low = bound(min, std::numeric_limits<int64_t>::min(), -INFINITY);
-  const kernel::Factor high = bound(max, std::numeric_limits<int64_t>::max(), INFINITY);
+  const kernel::Factor low = bound(min, INT64_MIN, -INFINITY);
+  const kernel::Factor high = bound(max, INT64_MAX, INFINITY);
   const auto f = [low, high]<class T>(T v) { return std::min(std::max(v, low.as<T>()), high.as<T>()); };
   auto rule = [low = low.as<double>(), high = high.as<double>(), x = save(x)](const Tensor& g) {
     return where(logical_and(x() >= low, x() <= high), g, 0);
