@@ -118,7 +118,6 @@ size_t Tape::add(const Tensor& x, Node* node, TapeNode seen) {
 // The index of a tensor's node. The tape has not seen how a new tensor was computed, so its node has no
 // inputs.
 size_t Tape::known(const Tensor& x) {
-  const NoGrad guard;
   Node* node = x.requires_grad() ? Node::of(x) : nullptr;
   TapeNode seen;
   if (const auto found = places_.find(identity(x, node)); found != places_.end()) {
