@@ -150,8 +150,7 @@ class BackwardPass {
   const uint64_t id_ = ++last_pass_id;
   const bool observed_ = Observer::any();
   const SourceLocation line_;
-  const bool has_targets_;
-  const bool stop_at_targets_;
+  const bool has_targets_, stop_at_targets_;
   detail::Targets targets_;
   detail::LeafObservation leaves_;
   Lists lists_ = std::move(spare_);

@@ -50,9 +50,7 @@ void Tensor::backward(SourceLocation line) const { heed::backward({*this}, {}, l
 
 void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph,
                       SourceLocation line) const {
-  heed::backward({*this},
-                 {.grad_outputs = {gradient}, .create_graph = create_graph, .retain_graph = retain_graph},
-                 line);
+  heed::backward({*this}, {{gradient}, create_graph, retain_graph}, line);
 }
 
 HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {

@@ -171,9 +171,8 @@ Tensor max_pool(const Operand& x, const Dims& size, const MaxPoolOptions& o, int
             " exceeds the size ", a.in, " of x, so that a window has no element");
     const Tensor valid = inside(windows, columns.dtype()) == 1;
     if (all(valid).item<bool>()) return max(columns, 2).values;
-    const Tensor first = argmax(to(valid, int64), 0, true);
-    const Shape shape{columns.size(0), columns.size(1), 1, columns.size(3)};
-    return max(where(valid, columns, gather(columns, 2, expand(first, shape))), 2).values;
+    const Tensor first = expand(argmax(to(valid, int64), 0, true), {columns.size(0), columns.size(1), 1, -1});
+    return max(where(valid, columns, gather(columns, 2, first)), 2).values;
   });
 }
 

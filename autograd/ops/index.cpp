@@ -254,12 +254,9 @@ Tensor diag(Operand x, int64_t diagonal) {
 
 Tensor index(Operand x, const std::vector<Index>& items) {
   const OpScope scope("index", x.line());
-  int64_t covered = 0, ellipses = 0;  // the dimensions that items other than an ellipsis index
-  for (const Index& item : items) {
-    covered += dims_indexed(item);
-    ellipses += item.kind == Kind::ellipsis;
-  }
-  check(ellipses <= 1, "an index has one ellipsis at most");
+  int64_t covered = 0;  // the dimensions that items other than an ellipsis index
+  for (const Index& item : items) covered += dims_indexed(item);
+  check(std::ranges::count(items, Kind::ellipsis, &Index::kind) <= 1, "an index has one ellipsis at most");
   check(covered <= x->dim(), "the items stand for ", covered, " dimensions, and x is ", x->shape());
 
   Indexing state{x};

@@ -29,8 +29,7 @@ List scanned(const Combine& combine, const List& xs, int64_t dim) {
   const auto parts = [&](const List& from, int64_t start, int64_t end, int64_t step) {
     return detail::mapped(from, [&](const Tensor& x) { return slice(x, dim, start, end, step); });
   };
-  const List pairs = combined(combine, parts(xs, 0, n - 1, 2), parts(xs, 1, n, 2));
-  const List odd = scanned(combine, pairs, dim);
+  const List odd = scanned(combine, combined(combine, parts(xs, 0, n - 1, 2), parts(xs, 1, n, 2)), dim);
   const List even =
       n == 2 ? parts(xs, 2, 2, 1) : combined(combine, parts(odd, 0, (n - 1) / 2, 1), parts(xs, 2, n, 2));
   std::vector<int64_t> order;
@@ -68,10 +67,8 @@ List detail::scan(const Combine& combine, List xs, int64_t dim, bool reverse, So
           " differ in dimension ", dim);
     x = reverse ? flip(x, {dim}) : x.size(dim) < 2 ? clone(x) : x;
   }
-  List ys = scanned(combine, xs, dim);
-  for (Tensor& y : ys)
-    if (reverse) y = flip(y, {dim});
-  return ys;
+  const List ys = scanned(combine, xs, dim);
+  return reverse ? mapped(ys, [&](const Tensor& y) { return flip(y, {dim}); }) : ys;
 }
 
 // y_i = sum_{j <= i} x_j, or sum_{j >= i} x_j in reverse; each is the gradient of the other.
@@ -143,11 +140,7 @@ Tensor unit_lower_inverse(Operand x) {
   const OpScope scope("unit_lower_inverse", x.line());
   check_floating(x);
   check(x->dim() >= 2 && x->size(-1) == x->size(-2), "x is ", x->shape(), "; its matrices must be square");
-  const auto values = [&] {
-    const NoGrad guard;
-    return inverse(x);
-  };
-  return record("unit_lower_inverse", values(),
+  return record("unit_lower_inverse", inverse(x->detach()),
                 {{x, "−$yᵀ g $yᵀ below the diagonal", [](const Tensor& g, const Tensor& y) {
                     return -tril(matmul(matmul(transpose(y), g), transpose(y)), -1);
                   }}});

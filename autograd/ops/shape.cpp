@@ -426,8 +426,7 @@ Tensor repeat(Operand x, const Shape& sizes) {
     shape[d] = numel({sizes[d], shape[d]});
     y = reshape(expand(reshape(y, {before, 1, n}), {before, sizes[d], n}), shape);
   }
-  const bool is_view = TensorImpl::of(y).storage.get() == TensorImpl::of(x).storage.get();
-  return is_view ? clone(y) : y;
+  return TensorImpl::of(y).storage.get() == TensorImpl::of(x).storage.get() ? clone(y) : y;
 }
 
 Tensor tril(Operand x, int64_t diagonal) { return triangle("tril", x, diagonal, le); }

@@ -97,7 +97,7 @@ struct ModuleChecker {
   const int threads_before = num_threads();
   const Generator generator_before = default_generator();
   Tensors values_before = {};  // of the subject's members
-  ModuleReport report = {};
+  ModuleReport report = {subject.module->type_name(), {}};
 
   struct Check {
     const char* name;
@@ -126,7 +126,6 @@ struct ModuleChecker {
         {"saved and loaded", &ModuleChecker::saved_and_loaded},
         {"leaks", &ModuleChecker::leaks},
     };
-    report.module = subject.module->type_name();
     for (const Check& check : checks) {
       report.checks.push_back(result_of(check));
       restore();

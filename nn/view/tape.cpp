@@ -107,10 +107,8 @@ size_t Tape::add(const Tensor& x, Node* node, TapeNode seen) {
   places_[identity(x, node)] = {place, TensorImpl::of(x).storage->version, Ref<Node>(node),
                                 node ? Tensor() : x};
   seen.operation = node ? node->name : "constant";
-  if (node) {
-    seen.module = node->module;
-    seen.line = node->line;
-  }
+  seen.module = node ? node->module : "";
+  seen.line = node ? node->line : SourceLocation();
   seen.value = clone(x.detach());
   if (node || x.dim() > 0) steps_.push_back({.node = place});
   nodes_.push_back(std::move(seen));
@@ -120,7 +118,6 @@ size_t Tape::add(const Tensor& x, Node* node, TapeNode seen) {
 // The index of a tensor's node. The tape has not seen how a new tensor was computed, so its node has no
 // inputs.
 size_t Tape::known(const Tensor& x) {
-  const NoGrad guard;
   Node* node = x.requires_grad() ? Node::of(x) : nullptr;
   TapeNode seen;
   if (const auto found = places_.find(identity(x, node)); found != places_.end()) {
