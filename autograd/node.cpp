@@ -47,7 +47,7 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges,
     edge.table->move(space, edge.rule);
     input.rule = space;
     space += Node::rule_space(edge.table->size);
-    if (edge.table->reads_result && !node.result.defined()) node.keep_result(value);
+    if (edge.table->reads_result && !node.result.defined()) node.result = value.detach();
   }
   TensorImpl::of(value).autograd = std::move(meta);
   if (Observer::any()) notify(name, edges, attributes, value, &node);
@@ -70,21 +70,15 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
     source.inputs.push_back(save(inputs[i]));
     source.depth = std::max(source.depth, 1 + source.inputs.back().recompute_depth());
   }
-  if (reference_function && !source.compute) node.keep_result(value);
+  if (reference_function && !source.compute) node.result = value.detach();
   TensorImpl& impl = TensorImpl::of(value);
   node.recomputable = source.compute && impl.contiguous;
-  node.result_version = impl.storage->version;
   node.joint =
       std::make_unique<Node::Joint>(Node::Joint{std::move(rule), std::move(reference_function),
                                                 std::make_shared<const Recomputation>(std::move(source))});
   impl.autograd = std::move(meta);
   if (Observer::any()) notify(name, inputs, attributes, value, &node);
   return value;
-}
-
-void Node::keep_result(const Tensor& value) {
-  result = value.detach();
-  result_version = TensorImpl::of(value).storage->version;
 }
 
 // What a rule reads as `y`: the values of the result, and its node where the rule may be differentiated.

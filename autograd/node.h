@@ -106,8 +106,6 @@ class Node : public AutogradMeta {
   char* rules() {
     return reinterpret_cast<char*>(this) + rule_space(sizeof(Node) + sizeof(Input) * size_t(input_count));
   }
-  /// Keeps the values of the result for the rules, without its graph.
-  void keep_result(const Tensor& value);
 
   /// Runs the rules with the gradient `g` of the result: calls accumulate(node, gradient) for the node of
   /// each input for which wants(node) is true.
@@ -134,7 +132,7 @@ class Node : public AutogradMeta {
   std::unique_ptr<Hooks<std::function<Tensor(const Tensor&)>>> hooks;
   std::unique_ptr<Joint> joint;
   Tensor result;  ///< Values of the result, only if a rule reads them.
-  int64_t result_version = 0;
+  int64_t result_version;  ///< Version of the result's storage when the operation was recorded.
 
  private:
   Node(const char* name, const Tensor& value, SourceLocation line, int32_t inputs, size_t bytes);

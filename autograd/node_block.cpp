@@ -13,7 +13,8 @@ Node::Node(const char* name, const Tensor& value, SourceLocation line, int32_t i
       shape(value.shape()),
       dtype(value.dtype()),
       input_count(inputs),
-      bytes(static_cast<uint32_t>(bytes)) {}
+      bytes(static_cast<uint32_t>(bytes)),
+      result_version(TensorImpl::of(value).storage->version) {}
 
 // One block holds the node, its inputs, the rules and the name.
 Node& Node::make(const char* name, const Tensor& value, SourceLocation line, size_t inputs,
