@@ -62,7 +62,7 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
 
   Node& node = Node::make(name, value, line_of(inputs.front()), inputs.size());
   Ref<AutogradMeta> meta(&node);
-  Recomputation source{name, node.line, {}, std::move(recompute)};
+  Recomputation source{{}, std::move(recompute)};
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].requires_grad()) node.inputs()[i].node = Ref<Node>(Node::of(inputs[i]));
     if (i < texts.size()) node.inputs()[i].text = texts.begin()[i];

@@ -131,7 +131,7 @@ class Node : public AutogradMeta {
   GradientSlot* slot = nullptr;
   std::unique_ptr<Hooks<std::function<Tensor(const Tensor&)>>> hooks;
   std::unique_ptr<Joint> joint;
-  Tensor result;  ///< Values of the result, only if a rule reads them.
+  Tensor result;           ///< Values of the result, only if a rule reads them.
   int64_t result_version;  ///< Version of the result's storage when the operation was recorded.
 
  private:

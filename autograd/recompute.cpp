@@ -47,13 +47,13 @@ int64_t Saved::recompute_depth() const {
 }
 
 void Saved::recompute() const {
-  const std::shared_ptr<const Recomputation> source = meta_of(tensor_).source;
-  const OpScope scope(source->name, source->line, OpScope::Role::rule);
+  const WithoutValues& meta = meta_of(tensor_);
+  const OpScope scope(meta.node->name, meta.node->line, OpScope::Role::rule);
   const NoGrad guard;
-  const std::vector<Tensor> inputs = detail::mapped(source->inputs, &Saved::operator());
+  const std::vector<Tensor> inputs = detail::mapped(meta.source->inputs, &Saved::operator());
   TensorImpl& impl = TensorImpl::of(tensor_);
-  impl.storage = TensorImpl::of(source->compute(inputs)).storage;
-  impl.autograd = Ref<AutogradMeta>(meta_of(tensor_).node);
+  impl.storage = TensorImpl::of(meta.source->compute(inputs)).storage;
+  impl.autograd = Ref<AutogradMeta>(meta.node);  // destroys `meta`
   version_ = impl.storage->version;
 }
 
