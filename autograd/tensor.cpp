@@ -11,10 +11,8 @@ const Tensor& Tensor::requires_grad_(bool requires_grad, SourceLocation line) co
         requires_grad ? "" : Node::of(*this)->name, " has a history; take detach() of it");
   check(!requires_grad || is_floating(dtype()), "x is ", dtype(), " ", shape(),
         "; only floating tensors have gradients, convert with to(x, float32)");
-  TensorImpl& impl = TensorImpl::of(*this);
-  impl.autograd = {};
-  if (requires_grad)
-    impl.autograd = Ref<AutogradMeta>(new GradientSlot(*this, Ref<Node>(&Node::make("leaf", *this))));
+  TensorImpl::of(*this).autograd = Ref<AutogradMeta>(
+      requires_grad ? new GradientSlot(*this, Ref<Node>(&Node::make("leaf", *this))) : nullptr);
   return *this;
 }
 
