@@ -10,15 +10,12 @@ SourceLocation line_of(const Operand& input) {
   return outermost && outermost->role == OpScope::Role::operation ? outermost->line : input.line();
 }
 
-const Operand& operand_of(const Edge& edge) { return edge.input; }
-const Operand& operand_of(const Operand& input) { return input; }
-
 // Tells the observers of a result, and of its node if it was recorded.
-[[gnu::cold, gnu::noinline]] void notify(const char* name, const auto& operands, Attributes attributes,
-                                         const Tensor& value, Node* node) {
+[[gnu::cold, gnu::noinline]] void notify(const char* name, const std::vector<Edge>& edges,
+                                         Attributes attributes, const Tensor& value, Node* node) {
   std::vector<Tensor> inputs;
-  for (const auto& operand : operands) inputs.push_back(operand_of(operand));
-  const Operation operation{name, line_of(operand_of(*operands.begin())), inputs, attributes, grad_enabled()};
+  for (const Edge& edge : edges) inputs.push_back(edge.input);
+  const Operation operation{name, line_of(edges.front().input), inputs, attributes, grad_enabled()};
   Observer::each([&](Observer& observer) {
     node ? observer.on_recorded(operation, value, *node) : observer.on_result(operation, value);
   });
@@ -57,7 +54,7 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges,
 Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule,
               ReferenceFunction reference_function, ReferenceFunction recompute, Attributes attributes,
               std::initializer_list<const char*> texts) {
-  if (Observer::any()) notify(name, inputs, attributes, value, nullptr);
+  if (Observer::any()) notify(name, {inputs.begin(), inputs.end()}, attributes, value, nullptr);
   if (!grad_enabled() || std::ranges::none_of(inputs, &Operand::requires_grad)) return value;
 
   Node& node = Node::make(name, value, line_of(inputs.front()), inputs.size());
@@ -77,7 +74,7 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
       std::make_unique<Node::Joint>(Node::Joint{std::move(rule), std::move(reference_function),
                                                 std::make_shared<const Recomputation>(std::move(source))});
   impl.autograd = std::move(meta);
-  if (Observer::any()) notify(name, inputs, attributes, value, &node);
+  if (Observer::any()) notify(name, {inputs.begin(), inputs.end()}, attributes, value, &node);
   return value;
 }
 
