@@ -82,9 +82,8 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
 Tensor Node::result_with_graph() {
   const Storage& storage = *TensorImpl::of(result).storage;
   check_in(name, storage.version == result_version, "its result of shape ", result.shape(), ", computed ",
-           at(line), " and needed for the gradient, was overwritten by ",
-           storage.writer ? storage.writer : "?", " ", at(storage.writer_line),
-           "; write into a clone, or after backward()");
+           at(line), " and needed for the gradient, was overwritten by ", storage.writer, " ",
+           at(storage.writer_line), "; write into a clone, or after backward()");
   if (!grad_enabled()) return result;
   Tensor y = result.detach();
   TensorImpl::of(y).autograd = Ref<AutogradMeta>(this);
