@@ -10,17 +10,16 @@ using Tensors = std::vector<Tensor>;
 
 // A function's arguments and its result, recorded. Arguments that require a gradient become new nodes, so
 // that results with a graph lead to them.
-struct Point {
-  Point(const char* op, const detail::TensorFunction& f, const Tensors& given, SourceLocation line) {
-    for (const Tensor& input : given)
-      x.push_back(input.requires_grad() ? alias({input, line}) : input.detach().requires_grad_(true, line));
-    y = f(x);
-    check_in(op, is_floating(y.dtype()), "f gave ", y.dtype(), " ", y.shape(),
-             "; derivatives need float32 or float64");
-  }
+std::pair<Tensors, Tensor> evaluate(const char* op, const detail::TensorFunction& f, const Tensors& given,
+                                    SourceLocation line) {
   Tensors x;
-  Tensor y;
-};
+  for (const Tensor& input : given)
+    x.push_back(input.requires_grad() ? alias({input, line}) : input.detach().requires_grad_(true, line));
+  Tensor y = f(x);
+  check_in(op, is_floating(y.dtype()), "f gave ", y.dtype(), " ", y.shape(),
+           "; derivatives need float32 or float64");
+  return {std::move(x), std::move(y)};
+}
 
 }  // namespace
 
@@ -42,7 +41,7 @@ Tensors detail::gradients_or_zeros(const Tensors& outputs, const Tensors& grad_o
 Tensors jacobian(const detail::TensorFunction& f, const Tensors& given, bool create_graph,
                  SourceLocation line) {
   const GradMode recorded(true);
-  const auto [x, y] = Point("jacobian", f, given, line);
+  const auto [x, y] = evaluate("jacobian", f, given, line);
   std::vector<Tensors> rows(x.size());  // of the Jacobians as matrices
   for (int64_t i = 0; i < y.numel(); ++i) {
     const Tensor one = reshape(to(arange(y.numel(), int64) == i, y.dtype()), y.shape());
@@ -78,7 +77,7 @@ JvpResult jvp(const detail::TensorFunction& f, const Tensors& given, const Tenso
   check_in("jvp", given.size() == v.size(), "there are ", given.size(), " inputs and ", v.size(),
            " vectors; give one for each");
   const GradMode recorded(true);
-  const auto [x, y] = Point("jvp", f, given, line);
+  const auto [x, y] = evaluate("jvp", f, given, line);
   const Tensor u = zeros_like(y).requires_grad_();
   const Tensors g = detail::gradients_or_zeros({y}, {u}, x, true, line);
   Tensor along = zeros_like(y);
