@@ -143,11 +143,7 @@ Tensor sum(const Tensor& x, const Shape& dims, bool keepdim, double divisor) {
       x, dims, keepdim, [](auto) { return 0; }, std::plus<>(), divisor);
 }
 Tensor extremum(const Tensor& x, const Shape& dims, bool keepdim, bool largest) {
-  const auto start = [=]<class T>(Type<T>) {
-    using Limits = std::numeric_limits<T>;
-    if constexpr (Limits::has_infinity) return largest ? -Limits::infinity() : Limits::infinity();
-    return largest ? Limits::lowest() : Limits::max();
-  };
+  const auto start = [=]<class T>(Type<T>) { return largest ? least<T> : most<T>; };
   return reduce<int64_t>(x, dims, keepdim, start, [=](auto a, auto b) {
     return (largest ? b > a : b < a) || b != b ? b : a;  // a NaN stays: no number is above or below it
   });

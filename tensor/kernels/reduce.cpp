@@ -28,10 +28,8 @@ template <class T, bool largest>
 struct Extremum {
   using Value = Packable<T>;
   using Wide = T;
-  using Limits = std::numeric_limits<std::conditional_t<sizeof(T) == 1, bool, T>>;
-  static constexpr T least = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-  static constexpr T most = Limits::has_infinity ? Limits::infinity() : Limits::max();
-  static constexpr T start = largest ? least : most;
+  using Number = std::conditional_t<sizeof(T) == 1, bool, T>;
+  static constexpr T start = largest ? least<Number> : most<Number>;
   static constexpr auto join = [](auto a, auto b) { return ((largest ? a > b : a < b) | (a != a)) ? a : b; };
 };
 
