@@ -68,12 +68,11 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
     source.depth = std::max(source.depth, 1 + source.inputs.back().recompute_depth());
   }
   if (reference_function && !source.compute) node.result = value.detach();
-  TensorImpl& impl = TensorImpl::of(value);
-  node.recomputable = source.compute && impl.contiguous;
+  node.recomputable = source.compute && value.is_contiguous();
   node.joint =
       std::make_unique<Node::Joint>(Node::Joint{std::move(rule), std::move(reference_function),
                                                 std::make_shared<const Recomputation>(std::move(source))});
-  impl.autograd = std::move(meta);
+  TensorImpl::of(value).autograd = std::move(meta);
   if (Observer::any()) notify(name, {inputs.begin(), inputs.end()}, attributes, value, &node);
   return value;
 }
