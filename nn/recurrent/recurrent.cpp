@@ -12,8 +12,7 @@ namespace heed {
 static Tensor joined_state(const RecurrentWeights& w, const char* layer, const char* suffix, const Tensor& h,
                            const Tensor& c, const Shape& lead, DType dtype) {
   const auto checked = [&](const char* name, const Tensor& given, int64_t size) {
-    Shape shape = lead;
-    shape.push_back(size);
+    const Shape shape = lead.inserted(lead.dim(), size);
     if (!given.defined()) return zeros(shape, dtype);
     check_in(layer, given.shape() == shape, name, suffix, " is ", given.shape(),
              "; for this input it must be ", shape);
