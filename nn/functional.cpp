@@ -157,11 +157,8 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
   const LossScope of_probabilities("cross_entropy", input, target);
   const double s = options.label_smoothing;
   Tensor q = s > 0 ? target * (1 - s) + s / static_cast<double>(input->size(dim)) : target.tensor();
-  if (options.weight.defined()) {
-    Shape shape = Shape::filled(input->dim(), 1);
-    shape[dim] = input->size(dim);
-    q = q * reshape(options.weight, shape);
-  }
+  if (options.weight.defined())
+    q = q * reshape(options.weight, Shape::filled(input->dim(), 1).with(dim, input->size(dim)));
   return reduce(-sum(q * log_softmax(input, dim), dim), options.reduction);
 }
 

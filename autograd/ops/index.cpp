@@ -38,9 +38,7 @@ void check_scatter(const Operand& x, const Operand& index, const Operand& src) {
 
 // The transpose of index_select: adds the slices of g to zeros of `size` along dim, at the positions index.
 Tensor added_at(Operand g, int64_t dim, int64_t size, const Saved& index) {
-  Shape shape = g->shape();
-  shape[dim] = size;
-  Tensor y = zeros(shape, g->dtype());
+  Tensor y = zeros(g->shape().with(dim, size), g->dtype());
   kernel::index_add_into(y, dim, index(), g);
   return record(
       "index_add", std::move(y),
@@ -126,8 +124,7 @@ struct Indexing {
     }
     const int64_t begin = adjacent ? picked[0].dim : 0;
     const Tensor values = index_select(flatten(y, begin, begin + count - 1), begin, flatten(linear));
-    Shape result = values.shape();
-    result.erase(begin);
+    Shape result = values.shape().erased(begin);
     for (int64_t d = 0; d < shape.dim(); ++d) result.insert(begin + d, shape[d]);
     return reshape(values, result);
   }
@@ -199,8 +196,7 @@ Tensor index_add(Operand x, int64_t dim, Operand index, Operand src, Scalar alph
   check_scatter(x, index, src);
   if (x->dim() == 0) return reshape(index_add(reshape(x, {1}), dim, index, flatten(src), alpha), {});
   dim = check_dim(x, dim);
-  Shape wanted = x->shape();
-  wanted[dim] = index->numel();
+  const Shape wanted = x->shape().with(dim, index->numel());
   check(index->dim() <= 1 && src->shape() == wanted, "x is ", x->shape(), ", the index ", index->shape(),
         ", src ", src->shape(), "; the index must be a vector, and src ", wanted);
   return add(x, added_at(src, dim, x->size(dim), save(index)), alpha);
@@ -286,8 +282,7 @@ Tensor embedding(Operand weight, Operand index, std::optional<int64_t> padding_i
         " is out of range for weight ", weight->shape());
   if (padding_idx && *padding_idx < 0) *padding_idx += n;
   const Tensor flat = reshape(index, {index->numel()});
-  Shape shape = index->shape();
-  shape.push_back(e);
+  const Shape shape = index->shape().inserted(index->dim(), e);
   return record("embedding", TensorImpl::view(kernel::index_select(weight, 0, flat), shape),
                 {{weight, "rows of g, added at their indices",
                   [n, e, padding_idx, i = save(flat)](const Tensor& g) {

@@ -123,8 +123,7 @@ Tensor linear_recurrence(Operand factor, Operand x, Operand start) {
   check(fits, "the factor is ", factor->shape(), ", x is ", x->shape(),
         "; they must be [..., n, k, k], [..., n, k, 1] or [..., n, 1, 1], and [..., n, k, m], with the same "
         "number of dimensions and n");
-  Shape state = x->shape();
-  state.erase(x->dim() - 3);
+  const Shape state = x->shape().erased(x->dim() - 3);
   check_parameter("the start", start, state, x);
 
   const auto join = [](const List& first, const List& then) -> List {

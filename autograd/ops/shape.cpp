@@ -80,21 +80,15 @@ int64_t check_part(const Tensor& x, int64_t dim) {
 
 // A view of `count` positions start, start + step, ... along dim, all in range.
 Tensor positions(const Tensor& x, int64_t dim, int64_t start, int64_t count, int64_t step) {
-  Shape shape = x.shape();
-  Strides strides = x.strides();
-  shape[dim] = count;
-  const int64_t offset = count ? start * strides[dim] : 0;
-  strides[dim] *= step;
-  return TensorImpl::view(x, shape, strides, offset);
+  const int64_t stride = x.strides()[dim], offset = count ? start * stride : 0;
+  return TensorImpl::view(x, x.shape().with(dim, count), x.strides().with(dim, step * stride), offset);
 }
 
 // The transpose of `positions`: zeros, except x at positions start, start + step, ... of a dimension of
 // `size`.
 Tensor scatter_slice(Operand x, int64_t dim, int64_t size, int64_t start, int64_t step) {
   const int64_t count = x->shape()[dim];
-  Shape shape = x->shape();
-  shape[dim] = size;
-  Tensor y = kernel::full(shape, 0, x->dtype());
+  Tensor y = kernel::full(x->shape().with(dim, size), 0, x->dtype());
   kernel::copy_into(positions(y, dim, start, count, step), x);
   return record("scatter_slice", std::move(y),
                 {{x, "g at the positions",
@@ -216,9 +210,7 @@ Tensor squeeze(Operand x, Dims dims) {
 Tensor unsqueeze(Operand x, int64_t dim) {
   const OpScope scope("unsqueeze", x.line());
   dim = check_dim(x->dim() + 1, dim);
-  Shape shape = x->shape();
-  shape.insert(dim, 1);
-  return reshaped("unsqueeze", x, shape, false);
+  return reshaped("unsqueeze", x, x->shape().inserted(dim, 1), false);
 }
 
 Tensor flatten(Operand x, int64_t start_dim, int64_t end_dim) {
@@ -253,12 +245,8 @@ Tensor select(Operand x, int64_t dim, int64_t index) {
   check(-size <= index && index < size, "index ", index, " is out of range for dimension ", dim, " of x ",
         x->shape());
   if (index < 0) index += size;
-  Shape shape = x->shape();
-  Strides strides = x->strides();
-  const int64_t offset = index * strides[dim];
-  shape.erase(dim);
-  strides.erase(dim);
-  return record("select", TensorImpl::view(x, shape, strides, offset),
+  const int64_t offset = index * x->strides()[dim];
+  return record("select", TensorImpl::view(x, x->shape().erased(dim), x->strides().erased(dim), offset),
                 {{x, kScattered,
                   [=](const Tensor& g) { return scatter_slice(unsqueeze(g, dim), dim, size, index, 1); }}},
                 {{"dim", dim}, {"index", index}});
@@ -328,8 +316,7 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, SourceLocation line)
     Shape shape;
   };
   std::vector<Part> parts;
-  Shape shape = model.shape();
-  shape[dim] = 0;
+  Shape shape = model.shape().with(dim, 0);
   for (const Tensor& x : tensors) {
     check(x.dtype() == model.dtype(), "tensors of dtypes ", model.dtype(), " and ", x.dtype(),
           "; convert one with to()");
@@ -404,8 +391,7 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, GridIndexing in
   const bool swaps = indexing == GridIndexing::xy && shape.dim() > 1;
   std::vector<Tensor> grids;
   for (const Tensor& x : tensors) {
-    Shape own = Shape::filled(shape.dim(), 1);
-    own[std::ssize(grids)] = x.numel();
+    const Shape own = Shape::filled(shape.dim(), 1).with(std::ssize(grids), x.numel());
     const Tensor grid = expand(reshape(x, own), shape);
     grids.push_back(swaps ? transpose(grid, 0, 1) : grid);
   }

@@ -46,9 +46,7 @@ static LinearAttentionResult in_chunks(const Tensor& query, const Tensor& key, c
   const int64_t n = (T + C - 1) / C;
   const auto chunks = [&](const Tensor& x) {  // [..., T, d] -> [..., n, C, d]; absent positions are 0
     if (!x.defined()) return x;
-    Shape shape = x.shape();
-    shape[x.dim() - 2] = n;
-    shape.insert(x.dim() - 1, C);
+    const Shape shape = x.shape().with(x.dim() - 2, n).inserted(x.dim() - 1, C);
     return reshape(n * C == T ? x : pad(x, {0, 0, 0, n * C - T}), shape);
   };
   const Tensor Q = chunks(query), K = chunks(key), V = chunks(value), beta = chunks(options.beta);
@@ -144,10 +142,7 @@ LinearAttentionResult F::linear_attention(Operand query, Operand key, Operand va
   const Tensor& model = k.defined() ? k : rule.state;
   const int64_t H = model.dim() > 2 ? model.size(-3) : 1, group = H > 0 && q.dim() > 2 ? q.size(-3) / H : 1;
   if (group > 1) {  // [..., Hq, T, D] -> [..., H, Hq / H, T, D], the others [..., H, 1, T, D]
-    Shape grouped = q.shape();
-    grouped[q.dim() - 3] = H;
-    grouped.insert(q.dim() - 2, group);
-    q = reshape(q, grouped);
+    q = reshape(q, q.shape().with(q.dim() - 3, H).inserted(q.dim() - 2, group));
     for (Tensor* x : {&k, &v, &rule.decay, &rule.beta, &rule.state})
       if (x->defined()) *x = unsqueeze(*x, -3);
   }
@@ -179,8 +174,7 @@ LinearAttentionResult F::wkv(Operand key, Operand value, Operand decay, Operand 
   const int64_t T = key->size(-2), C = key->size(-1);
   const Shape lead = kernel::leading(key);
   check_parameter("the state", state, kernel::matrix_shape(lead, 3, C), key);
-  Shape channels = lead;
-  channels.push_back(C);
+  const Shape channels = lead.inserted(lead.dim(), C);
   const auto each_step = [&](const Tensor& x) { return unsqueeze(broadcast_to(x, channels), -2); };
 
   using Span = std::vector<Tensor>;  // decay, m, sum of weighted values, sum of weights

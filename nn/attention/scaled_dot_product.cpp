@@ -9,10 +9,7 @@ namespace heed {
 static Tensor split_heads(const Tensor& x, int64_t from_end, int64_t groups) {
   if (!x.defined() || x.dim() < from_end) return x;
   const int64_t dim = x.dim() - from_end, size = x.size(dim);
-  Shape shape = x.shape();
-  shape[dim] = size == 1 ? 1 : size / groups;
-  shape.insert(dim, size == 1 ? 1 : groups);
-  return view(x, shape);
+  return view(x, x.shape().with(dim, size == 1 ? 1 : size / groups).inserted(dim, size == 1 ? 1 : groups));
 }
 
 // Each head has its own keys, or one head has those for all.
