@@ -132,7 +132,7 @@ struct Learned {
 class TrainingDiagnoser : private Observer {
  public:
   TrainingDiagnoser(const Module& model, Optimizer& optimizer) : model_(model), optimizer_(optimizer) {
-    const std::vector<Tensor> held = detail::held_parameters(optimizer);
+    const std::vector<Tensor> held = optimizer.params();
     for (const auto& [name, p] : model.named_parameters())
       if (p.requires_grad()) learned_.push_back({name, p, detail::is_among(held, p)});
   }
