@@ -7,7 +7,6 @@
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/reduce.h"
 #include "tensor/parallel.h"
-#include "tensor/table.h"
 
 namespace heed {
 namespace {
