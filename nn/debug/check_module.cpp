@@ -7,7 +7,6 @@
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/reduce.h"
 #include "tensor/parallel.h"
-#include "tensor/table.h"
 
 namespace heed {
 namespace {
@@ -481,13 +480,6 @@ detail::NotCallable::NotCallable(const Module& module, size_t inputs)
                        inputs == 1 ? " tensor" : " tensors")
                 : text("check_module: ", inputs, " inputs; give one to four, or a call")) {}
 
-std::vector<Tensor> detail::held_parameters(const Optimizer& optimizer) {
-  Tensors held;
-  for (size_t group = 0; group < optimizer.groups(); ++group)
-    for (const Tensor& p : optimizer.params(group)) held.push_back(p);
-  return held;
-}
-
 bool detail::is_among(const Tensors& all, const Tensor& x) {
   return std::ranges::any_of(all, [&](const Tensor& other) { return other.same_as(x); });
 }
@@ -502,7 +494,7 @@ std::string detail::unregistered_leaves(const Tensor& output, const Module& modu
 }
 
 std::string detail::optimizer_mismatch(const Module& model, const Optimizer& optimizer) {
-  const Tensors held = held_parameters(optimizer), own = model.parameters();
+  const Tensors held = optimizer.params(), own = model.parameters();
   std::string lines;
   for (const auto& [name, p] : model.named_parameters())
     if (p.requires_grad() && !is_among(held, p))

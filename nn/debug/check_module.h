@@ -86,8 +86,6 @@ ModuleReport check_module(const CheckedModule& subject, const std::vector<Tensor
                           const CheckModuleOptions& options,
                           const std::function<CheckedModule()>& make = nullptr);
 
-/// The parameters of all groups.
-std::vector<Tensor> held_parameters(const Optimizer& optimizer);
 /// Whether one of `all` is the tensor x itself.
 bool is_among(const std::vector<Tensor>& all, const Tensor& x);
 

@@ -129,10 +129,9 @@ struct Learned {
 };
 
 // Watches the steps and looks for the causes of faults.
-class TrainingDiagnoser : private Observer {
- public:
+struct TrainingDiagnoser : Observer {
   TrainingDiagnoser(const Module& model, Optimizer& optimizer) : model_(model), optimizer_(optimizer) {
-    const std::vector<Tensor> held = detail::held_parameters(optimizer);
+    const std::vector<Tensor> held = optimizer.params();
     for (const auto& [name, p] : model.named_parameters())
       if (p.requires_grad()) learned_.push_back({name, p, detail::is_among(held, p)});
   }
@@ -158,7 +157,6 @@ class TrainingDiagnoser : private Observer {
     return report;
   }
 
- private:
   // ---- The causes: the check that fails, what was found ("" if it is not so), and advice. A check reports
   // the first of its causes.
 

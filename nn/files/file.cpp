@@ -131,19 +131,14 @@ FileWriter::FileWriter(const char* op, const std::string& path) : op_(op), path_
   std::error_code none;
   if (const fs::path real = fs::canonical(path, none); !none) path_ = real;  // follows links
   struct stat old {};
-  const bool exists = stat(path_.c_str(), &old) == 0;
-  if (exists && !S_ISREG(old.st_mode)) {
-    fd_ = open_file(path_, O_WRONLY);
-    require(fd_ >= 0);
-    return;
-  }
+  const bool exists = stat(path_.c_str(), &old) == 0, direct = exists && !S_ISREG(old.st_mode);
   static std::atomic<int64_t> count = 0;
   do {
-    temporary_ = folder_of(path_) / detail::text(".heed-", getpid(), "-", count++);
-    fd_ = open_file(temporary_, O_WRONLY | O_CREAT | O_EXCL);
+    if (!direct) temporary_ = folder_of(path_) / detail::text(".heed-", getpid(), "-", count++);
+    fd_ = direct ? open_file(path_, O_WRONLY) : open_file(temporary_, O_WRONLY | O_CREAT | O_EXCL);
   } while (fd_ < 0 && errno == EEXIST);
   require(fd_ >= 0);
-  if (exists) fchmod(fd_, old.st_mode & 07777);
+  if (exists && !direct) fchmod(fd_, old.st_mode & 07777);
 }
 
 FileWriter::~FileWriter() {

@@ -43,8 +43,7 @@ class FileReader {
 
   /// Throws unless `condition` holds.
   void require(bool condition, const auto&... parts) const {
-    if (!condition) [[unlikely]]
-      refuse(parts...);
+    check(condition, op_, ": ", path_, ": ", parts...);
   }
   /// Throws an Error of the operation, the path and these parts.
   [[noreturn]] void refuse(const auto&... parts) const { fail(op_, ": ", path_, ": ", parts...); }

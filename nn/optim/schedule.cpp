@@ -170,12 +170,10 @@ void ReduceLROnPlateau::step(double value) {
   const bool better = o.maximize ? value > bound : value < bound;
   const bool cooling = cooldown_ > 0;
   const bool reduces = !better && !cooling && bad_epochs_ + 1 > o.patience;
-  std::vector<double> rates;
   for (size_t group = 0; group < own->groups(); ++group) {
     const double lr = own->lr(group), next = std::max(lr * o.factor, o.min_lr);
-    rates.push_back(reduces && lr - next > o.eps ? next : lr);
+    if (reduces && lr - next > o.eps) own->set_lr(group, next);  // does not throw: next >= 0
   }
-  own->set_lr(rates);
   if (better) best_ = value;
   bad_epochs_ = better || cooling || reduces ? 0 : bad_epochs_ + 1;
   cooldown_ = reduces ? o.cooldown : cooldown_ - cooling;

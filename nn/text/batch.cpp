@@ -71,11 +71,10 @@ std::map<std::string, Tensor> BatchStream::state_dict() const {
 }
 
 void BatchStream::load_state_dict(const std::map<std::string, Tensor>& state) {
-  const auto found = state.find("place");
-  check(state.size() == 1 && found != state.end() && found->second.dtype() == int64 &&
-            found->second.shape() == Shape{3},
+  const Tensor x = state.size() == 1 && state.contains("place") ? state.at("place") : Tensor();
+  check(x.defined() && x.dtype() == int64 && x.shape() == Shape{3},
         "BatchStream: load_state_dict: the state must be \"place\", int64 [3]");
-  const auto place = found->second.to_vector<int64_t>();
+  const auto place = x.to_vector<int64_t>();
   BatchStream loaded = *this;
   loaded.generator_.set_position(static_cast<uint64_t>(place[1]));
   loaded.begin_epoch();

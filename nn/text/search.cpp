@@ -60,8 +60,8 @@ std::vector<std::vector<Hypothesis>> beam_search(const DecodeStep& step, int64_t
   for (int64_t length = 1; !beams.empty(); ++length) {
     std::vector<Candidate> candidates = candidates_of(beams, step, options.width);
     std::ranges::stable_sort(candidates, std::greater{}, &Candidate::log_probability);
-    std::vector<int64_t> places;  // for further beams of each sentence
-    for (const auto& result : results) places.push_back(options.width - std::ssize(result));
+    // For further beams of each sentence.
+    Ids places = detail::mapped(results, [&](const auto& one) { return options.width - std::ssize(one); });
     std::vector<Beam> kept;
     for (const auto& [row, token, log_probability] : candidates) {
       const int64_t sentence = beams[row].sentence;

@@ -32,6 +32,11 @@ std::string label(int64_t x, int64_t y, const char* anchor, const std::string& t
               detail::escaped(text));
 }
 
+std::string frame(int64_t x, int64_t y, int64_t width, int64_t height, const char* fill) {
+  return line(R"svg(<rect class="frame" x="{}" y="{}" width="{}" height="{}" fill="{}" stroke="#888"/>)svg",
+              x, y, width, height, fill);
+}
+
 // The width of the widest text in pixels: a terminal column is 5/8 of the font size.
 int64_t widest(const Lines& texts, int64_t font_size) {
   int64_t columns = 0;
@@ -165,26 +170,20 @@ struct Panel {
     const int64_t axis_end = top + (cells_height + widest({words.queries}, kSmallLetters)) / 2;
     return svg + R"(<g class="soft" fill="#5c6370">)" + label(center, axis_bottom - 6, "middle", words.keys) +
            vertical_label(12, axis_end, kSmallLetters, words.queries) + "</g>\n" +
-           line(R"(<rect class="frame" x="{}" y="{}" width="{}" height="{}" fill="none" stroke="#888"/>)",
-                left, top, cells_width, cells_height);
+           frame(left, top, cells_width, cells_height, "none");
   }
 };
 
 std::string legend(int64_t y, const Panel& panel, bool masked) {
-  const auto sample = [&](int64_t x, int64_t width, const char* fill) {
-    return line(
-        R"svg(<rect class="frame" x="{}" y="{}" width="{}" height="14" fill="url(#{})" stroke="#888"/>)svg",
-        x, y, width, fill);
-  };
   std::string svg = R"svg(<defs><linearGradient id="scale">
 <stop class="heat-0" offset="0" stop-color="#f7fbff"/><stop class="heat-50" offset="0.5" stop-color="#6baed6"/>
 <stop class="heat-100" offset="1" stop-color="#08306b"/></linearGradient>
 <pattern id="masked" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
 <rect class="paper" width="6" height="6" fill="#fff"/>
 <rect class="soft" width="1.5" height="6" fill="#5c6370"/></pattern></defs>
-)svg" + sample(30, 120, "scale") +
+)svg" + frame(30, y, 120, 14, "url(#scale)") +
                     label(24, y + 11, "end", "0") + label(156, y + 11, "start", "1");
-  if (masked) svg += sample(184, 14, "masked") + label(204, y + 11, "start", panel.words.masked);
+  if (masked) svg += frame(184, y, 14, 14, "url(#masked)") + label(204, y + 11, "start", panel.words.masked);
   const std::string note = with_parts(panel.words.shared_cell, panel.per_cell, panel.per_cell);
   return panel.per_cell > 1 ? svg + label(30, y + 11 + kLineHeight, "start", note) : svg;
 }

@@ -59,8 +59,7 @@ std::string gradient_rule(const Node& node, const std::vector<std::string>& name
 }
 
 std::vector<std::string> detail::rows_of(const Tensor& x) {
-  if (!is_small(x)) return {in_line(x)};
-  if (x.dim() < 2) return {nested_list(x)};
+  if (!is_small(x) || x.dim() < 2) return {in_line(x)};
   return mapped(split(reshape(x, {-1, x.size(-1)}), 1), [](const auto& row) { return nested_list(row[0]); });
 }
 
