@@ -30,7 +30,6 @@ Strides contiguous_strides(const Shape& shape) {
 }
 
 Shape broadcast_shapes(const Shape& a, const Shape& b, const char* name_a, const char* name_b) {
-  if (a == b) return a;  // the usual case
   Shape result = a.dim() >= b.dim() ? a : b;
   const Shape& shorter = a.dim() >= b.dim() ? b : a;
   const int64_t lead = result.dim() - shorter.dim();

@@ -22,6 +22,13 @@ inline constexpr auto wrapping = [](DType dtype, const auto& run) {
 using Floating = std::remove_const_t<decltype(floating)>;
 using WrappingNumbers = std::remove_const_t<decltype(wrapping)>;
 
+namespace detail {
+inline Tensor empty_result(const Tensor& a, const Tensor& b, DType dtype) {
+  if (a.shape() == b.shape()) return Tensor::empty(a.shape(), dtype);
+  return Tensor::empty(broadcast_shapes(a.shape(), b.shape()), dtype);
+}
+}  // namespace detail
+
 /// f(x)
 template <class F, class Dtypes = Floating>
 Tensor map(const Tensor& x, const F& f, Dtypes dtypes = {}) {
@@ -33,7 +40,7 @@ Tensor map(const Tensor& x, const F& f, Dtypes dtypes = {}) {
 /// f(a, b)
 template <class F, class Dtypes = Floating>
 Tensor zip(const Tensor& a, const Tensor& b, const F& f, Dtypes dtypes = {}) {
-  Tensor y = Tensor::empty(broadcast_shapes(a.shape(), b.shape()), a.dtype());
+  Tensor y = detail::empty_result(a, b, a.dtype());
   dtypes(a.dtype(), [&]<class T>(Type<T>) { apply<T, T, T>(f, y, a, b); });
   return y;
 }
@@ -53,7 +60,7 @@ Tensor test(const Tensor& x, const auto& f) {
 
 /// f(a, b), a bool, for every dtype
 Tensor compare(const Tensor& a, const Tensor& b, const auto& f) {
-  Tensor y = Tensor::empty(broadcast_shapes(a.shape(), b.shape()), boolean);
+  Tensor y = detail::empty_result(a, b, boolean);
   visit_dtype(a.dtype(), [&]<class T>(Type<T>) { apply<bool, T, T>(f, y, a, b); });
   return y;
 }
