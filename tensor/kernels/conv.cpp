@@ -73,9 +73,9 @@ struct SortedLayout {
     });
   }
   Tensor sorted(const Tensor& images) const {
-    const Tensor x = contiguous(images);
+    Tensor x = contiguous(images);
     if (is_same) return x;
-    const Tensor y = zeros(x.size(0), x.size(1), x.dtype());
+    Tensor y = zeros(x.size(0), x.size(1), x.dtype());
     visit_floating(x.dtype(), [&]<class T>(Type<T>) {
       each_line<T>(x, y, [&](int64_t n, const T* from, T* to) { copy_line(n, to, 1, from, w.stride); });
     });
@@ -84,7 +84,7 @@ struct SortedLayout {
   Tensor unsorted(const Tensor& sorted) const {
     const Shape shape{sorted.size(0), sorted.size(1), h.in, w.in};
     if (is_same) return TensorImpl::view(sorted, shape);
-    const Tensor x = Tensor::empty(shape, sorted.dtype());
+    Tensor x = Tensor::empty(shape, sorted.dtype());
     visit_floating(x.dtype(), [&]<class T>(Type<T>) {
       each_line<T>(x, sorted, [&](int64_t n, T* to, const T* from) { copy_line(n, to, w.stride, from, 1); });
     });
@@ -186,7 +186,8 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
 Tensor unfold(const Tensor& x, const Windows& windows) {
   const SortedLayout layout(windows);
   const int64_t k = x.size(1) * windows.size(), l = windows.count();
-  const Tensor sorted = layout.sorted(x), y = Tensor::empty({x.size(0), k, l}, x.dtype());
+  const Tensor sorted = layout.sorted(x);
+  Tensor y = Tensor::empty({x.size(0), k, l}, x.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     each_row(y.size(0), k * l, [&](int64_t image) {
       Band{layout, image, 0, windows.h.windows}.gather(sorted, detail::first_of<T>(y) + image * k * l);
