@@ -7,7 +7,8 @@ namespace heed {
 
 PaddedBatch pad_batch(const std::vector<Ids>& sequences, int64_t length) {
   check(length >= 0, "pad_batch: length is ", length, "; it must not be negative");
-  const Ids lengths = detail::mapped(sequences, [](const Ids& ids) { return std::ssize(ids); });
+  const Ids lengths =
+      detail::mapped(sequences, [](const Ids& ids) { return static_cast<int64_t>(ids.size()); });
   for (const int64_t each : lengths) length = std::max(length, each);
   const int64_t batch = std::ssize(sequences);
   PaddedBatch padded{full({batch, length}, Vocabulary::pad, int64), from_vector(lengths, {batch})};

@@ -75,16 +75,16 @@ struct SortedLayout {
     });
   }
   Tensor sorted(const Tensor& images) const {
-    const Tensor x = contiguous(images);
+    Tensor x = contiguous(images);
     if (is_same) return x;
-    const Tensor y = zeros(x.size(0), x.size(1), x.dtype());
+    Tensor y = zeros(x.size(0), x.size(1), x.dtype());
     copy<true>(x, y);
     return y;
   }
   Tensor unsorted(const Tensor& sorted) const {
     const Shape shape{sorted.size(0), sorted.size(1), h.in, w.in};
     if (is_same) return TensorImpl::view(sorted, shape);
-    const Tensor x = Tensor::empty(shape, sorted.dtype());
+    Tensor x = Tensor::empty(shape, sorted.dtype());
     copy<false>(x, sorted);
     return x;
   }
@@ -176,7 +176,8 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
 Tensor unfold(const Tensor& x, const Windows& windows) {
   const SortedLayout layout{windows.h, windows.w};
   const int64_t k = x.size(1) * windows.size(), l = windows.count();
-  const Tensor all_x = layout.sorted(x), y = Tensor::empty({x.size(0), k, l}, x.dtype());
+  const Tensor all_x = layout.sorted(x);
+  Tensor y = Tensor::empty({x.size(0), k, l}, x.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     each_row(y.size(0), k * l, [&](int64_t image) {
       Band{layout, image, 0, windows.h.windows}.transfer<true>(all_x, detail::first_of<T>(y) + image * k * l);
