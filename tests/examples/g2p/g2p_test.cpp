@@ -165,7 +165,7 @@ TEST_CASE("g2p: an interrupt in the last step keeps that step") {
   const Folder words;
   const std::string train = words.write("train.tsv", made_up_words(0, 800));
   const std::string options = "train --train " + train + " --dev " + train +
-                              " --epochs 1 --batch 4096 --width 32 --out " + words / "out";
+                              " --epochs 1 --batch 4096 --width 128 --out " + words / "out";
   // The kernel says when the program has a handler for SIGINT, signal 2: then the training runs.
   const Run run = run_shell("{ env --default-signal=INT " HEED_BINARY_DIR "/examples/g2p " + options +
                             " & pid=$!; until grep -q '^SigCgt:.*[2367abef]$' /proc/$pid/status"
