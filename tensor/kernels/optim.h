@@ -1,7 +1,5 @@
 #pragma once
 
-#include <variant>
-
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/loop.h"
 #include "tensor/parallel.h"
@@ -24,15 +22,19 @@ auto& element(std::nullptr_t, int64_t, auto&& zero) {
   return kept;
 }
 
-/// A pointer to the first element, or nullptr for an undefined OrZero.
+/// f(pointer to the first element of each operand), with nullptr for an undefined OrZero.
 template <class T>
-std::variant<T*> pointer_to(const Tensor& x) {
-  return first_of<T>(x);
+void with_pointers(const auto& f) {
+  f();
 }
-template <class T>
-std::variant<T*, std::nullptr_t> pointer_to(OrZero x) {
-  if (!x.tensor.defined()) return nullptr;
-  return first_of<T>(x.tensor);
+template <class T, class... Others>
+void with_pointers(const auto& f, const Tensor& x, const Others&... others) {
+  with_pointers<T>([&](auto... rest) { f(first_of<T>(x), rest...); }, others...);
+}
+template <class T, class... Others>
+void with_pointers(const auto& f, OrZero x, const Others&... others) {
+  if (x.tensor.defined()) return with_pointers<T>(f, x.tensor, others...);
+  with_pointers<T>([&](auto... rest) { f(nullptr, rest...); }, others...);
 }
 
 }  // namespace detail
@@ -52,7 +54,7 @@ void sweep(const Tensor& p, const Tensor& g, double sign, double decay, const au
         });
       });
     };
-    std::visit(pass, detail::pointer_to<T>(p), detail::pointer_to<T>(g), detail::pointer_to<T>(memory)...);
+    detail::with_pointers<T>(pass, p, g, memory...);
   });
 }
 
