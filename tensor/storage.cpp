@@ -9,8 +9,9 @@ static_assert(sizeof(Storage) <= kHeader);
 
 Ref<Storage> Storage::make(int64_t bytes) {
   void* block = allocate(kHeader + static_cast<size_t>(bytes));
-  auto* data = static_cast<unsigned char*>(block) + kHeader;
-  return Ref<Storage>(new (block) Storage{.data = data, .bytes = bytes});
+  auto* storage = new (block) Storage(bytes);
+  storage->data = static_cast<unsigned char*>(block) + kHeader;
+  return Ref<Storage>(storage);
 }
 
 void Storage::release() noexcept {

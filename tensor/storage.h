@@ -12,7 +12,8 @@ namespace heed {
 /// Note [Versions]: every write to an existing tensor (an operation whose name ends in `_`, or mutable_data)
 /// increments `version`. A gradient rule stores the version of what it saved and compares it when it reads
 /// the tensor, so an operand overwritten between forward and backward throws instead of giving wrong numbers.
-struct Storage {
+class Storage {
+ public:
   /// Allocates the object and its `bytes` bytes of data in one block.
   static Ref<Storage> make(int64_t bytes);
 
@@ -25,13 +26,16 @@ struct Storage {
   }
   void release() noexcept;  ///< Frees it.
 
-  RefCount references = {};
+  RefCount references;
   unsigned char* data;  ///< Aligned to 64 bytes.
   int64_t bytes;
   int64_t version = 0;           ///< Number of writes.
   const char* writer = nullptr;  ///< Name of the operation that wrote last.
-  SourceLocation writer_line = {};
-  std::shared_ptr<void> derived = {};  ///< From the values, until the next write: transposed_weights.h.
+  SourceLocation writer_line;
+  std::shared_ptr<void> derived;  ///< Computed from the values, until the next write: transposed_weights.h.
+
+ private:
+  explicit Storage(int64_t size) : bytes(size) {}
 };
 
 }  // namespace heed

@@ -18,7 +18,7 @@ static bool is_row_major(const Shape& shape, const Strides& strides, int64_t cou
 void TensorImpl::release() noexcept { delete this; }
 
 Tensor Tensor::empty(const Shape& shape, DType dtype) {
-  Tensor x(new TensorImpl{.dtype = dtype, .shape = shape, .strides = shape});
+  Tensor x(new TensorImpl(dtype, shape, shape));
   TensorImpl& body = *x.body_;
   // The number of elements and the strides in one loop. Negative, zero and too large sizes take the slow
   // path.
@@ -41,14 +41,13 @@ Tensor Tensor::empty(const Shape& shape, DType dtype) {
 
 Tensor TensorImpl::view(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {
   const TensorImpl& from = of(x);
-  const int64_t count = heed::numel(shape);
-  return Tensor(new TensorImpl{.dtype = from.dtype,
-                               .contiguous = is_row_major(shape, strides, count),
-                               .offset = from.offset + offset,
-                               .numel = count,
-                               .shape = shape,
-                               .strides = strides,
-                               .storage = from.storage});
+  Tensor y(new TensorImpl(from.dtype, shape, strides));
+  TensorImpl& body = *y.body_;
+  body.offset = from.offset + offset;
+  body.numel = heed::numel(shape);
+  body.contiguous = is_row_major(shape, strides, body.numel);
+  body.storage = from.storage;
+  return y;
 }
 
 void Tensor::wrong_dtype(DType wanted, SourceLocation line) const {

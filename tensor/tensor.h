@@ -49,15 +49,18 @@ struct TensorImpl {
   static void* operator new(size_t bytes) { return allocate(bytes); }
   static void operator delete(void* body, size_t bytes) noexcept { heed::release(body, bytes); }
 
-  RefCount references = {};  ///< Number of handles.
+  TensorImpl(DType type, const Shape& sizes, const Strides& steps)
+      : dtype(type), shape(sizes), strides(steps) {}
+
+  RefCount references;  ///< Number of handles.
   DType dtype;
   bool contiguous = true;  ///< In row-major order without gaps.
   int64_t offset = 0;      ///< Of the first element, in elements.
   int64_t numel = 0;
   Shape shape;
-  Strides strides;                  ///< In elements; 0 repeats, negative is not used.
-  Ref<Storage> storage = {};        ///< Null while the values wait to be recomputed.
-  Ref<AutogradMeta> autograd = {};  ///< Null if no gradient is needed.
+  Strides strides;             ///< In elements; 0 repeats, negative is not used.
+  Ref<Storage> storage;        ///< Null while the values wait to be recomputed.
+  Ref<AutogradMeta> autograd;  ///< Null if no gradient is needed.
 };
 
 /// Numbers of one dtype arranged in a shape. A handle that is cheap to copy; copies share the values.

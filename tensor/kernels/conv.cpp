@@ -47,7 +47,8 @@ struct SortedLayout {
   const WindowAxis &h, &w;
   const int64_t rows = ceil_div(std::max(h.span(), h.in + h.padding), h.stride);
   const int64_t columns = ceil_div(std::max(w.span(), w.in + w.padding), w.stride);
-  const bool is_same = h.stride * w.stride == 1 && rows == h.in && columns == w.in;  // as the image itself
+  // Whether a sorted image is the image itself, and whether it is also X.
+  const bool is_same = h.stride * w.stride == 1 && rows == h.in && columns == w.in;
   const bool is_columns = is_same && h.size * w.size == 1 && rows == h.windows && columns == w.windows;
 
   Tensor zeros(int64_t n, int64_t channels, DType dtype) const {
