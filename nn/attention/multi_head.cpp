@@ -152,7 +152,7 @@ void add_memory(const MultiheadAttention& layer, Projected& all, AttentionOption
   if (options.window) options.sinks += tokens;
 }
 
-Tensor added(const Tensor& a, const Tensor& b) { return a.defined() ? a + b : b; }
+Tensor sum_of(const Tensor& a, const Tensor& b) { return a.defined() ? a + b : b; }
 
 // Outputs [B, H, Tq, D] and weights by the scores of all queries and keys.
 AttentionResult attend_by_scores(const MultiheadAttention& layer, Projected all, AttentionOptions options) {
@@ -173,7 +173,7 @@ AttentionResult attend_by_scores(const MultiheadAttention& layer, Projected all,
     return arange(std::max<int64_t>(0, Tq + Tk - 1), all.q.dtype()) - (options.past + Tq - 1);
   };
   if (form.position_bias)
-    options.position_bias = added(options.position_bias, (*form.position_bias)(distances()));
+    options.position_bias = sum_of(options.position_bias, (*form.position_bias)(distances()));
   const auto mixture = [](const Tensor& m) {  // y_g = sum_h m_hg x_h for heads h, g
     return [m](const Tensor& x) { return view(matmul(t(m), flatten(x, 2)), x.shape()); };
   };
@@ -186,7 +186,7 @@ AttentionResult attend_by_scores(const MultiheadAttention& layer, Projected all,
     AttentionOptions with_score = options;
     if (form.relative_score)
       with_score.bias =
-          added(options.bias, (*form.relative_score)(q, detail::repeat_heads(k, q.size(1)), distances()));
+          sum_of(options.bias, (*form.relative_score)(q, detail::repeat_heads(k, q.size(1)), distances()));
     return F::scaled_dot_product_attention(q, k, all.v, with_score);
   };
   if (layer.subln) {  // differential
