@@ -96,12 +96,13 @@ struct Band {
   const SortedLayout& layout;
   int64_t image, first, rows;
 
-  // Copies the elements of the windows to columns [C K, windows], or adds these to them.
+  // Copies the elements of the windows of some channels to columns [channels K, windows], or adds these to
+  // them.
   template <bool gathers, class T>
-  void transfer(const Tensor& sorted, T* column) const {
+  void transfer(const Tensor& sorted, int64_t channel, int64_t channels, T* column) const {
     const WindowAxis &h = layout.h, &w = layout.w;
     T* const x = detail::first_of<T>(sorted) + image * sorted.strides()[0] + first * layout.columns;
-    for (int64_t channel = 0; channel < sorted.size(1); ++channel)
+    for (const int64_t end = channel + channels; channel < end; ++channel)
       for (int64_t i = 0; i < h.size; ++i)
         for (int64_t j = 0; j < w.size; ++j) {
           T* line = x + channel * sorted.strides()[1] + layout.offset(i * h.dilation, j * w.dilation);
@@ -139,9 +140,11 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
         const Tensor columns = layout.is_columns ? TensorImpl::view(all_x, {groups * k, count}, {l, 1},
                                                                     image * groups * k * l + begin)
                                                  : Tensor::empty({groups * k, count}, dtype);
-        if (x.defined() && !layout.is_columns) band.transfer<true>(all_x, detail::first_of<T>(columns));
+        if (x.defined() && !layout.is_columns)
+          band.transfer<true>(all_x, 0, groups * c, detail::first_of<T>(columns));
         f(columns, begin, count, columns.strides()[0]);
-        if (!x.defined() && !layout.is_columns) band.transfer<false>(all_x, detail::first_of<T>(columns));
+        if (!x.defined() && !layout.is_columns)
+          band.transfer<false>(all_x, 0, groups * c, detail::first_of<T>(columns));
       }
     };
     if (!weight.defined()) {  // products in the order of the images, each by all threads
@@ -176,12 +179,13 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
 
 Tensor unfold(const Tensor& x, const Windows& windows) {
   const SortedLayout layout{windows.h, windows.w};
-  const int64_t k = x.size(1) * windows.size(), l = windows.count();
+  const int64_t channels = x.size(1), k = windows.size(), l = windows.count();
   const Tensor all_x = layout.sorted(x);
-  Tensor y = Tensor::empty({x.size(0), k, l}, x.dtype());
+  Tensor y = Tensor::empty({x.size(0), channels * k, l}, x.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    each_row(y.size(0), k * l, [&](int64_t image) {
-      Band{layout, image, 0, windows.h.windows}.transfer<true>(all_x, detail::first_of<T>(y) + image * k * l);
+    each_row(x.size(0) * channels, k * l, [&](int64_t i) {
+      const Band all{layout, i / channels, 0, windows.h.windows};
+      all.transfer<true>(all_x, i % channels, 1, detail::first_of<T>(y) + i * k * l);
     });
   });
   return y;
@@ -189,11 +193,12 @@ Tensor unfold(const Tensor& x, const Windows& windows) {
 
 Tensor fold(const Tensor& columns, const Windows& windows) {
   const SortedLayout layout{windows.h, windows.w};
-  const int64_t k = columns.size(1), l = windows.count();
-  const Tensor y = contiguous(columns), x = layout.zeros(y.size(0), k / windows.size(), y.dtype());
+  const int64_t k = windows.size(), channels = columns.size(1) / k, l = windows.count();
+  const Tensor y = contiguous(columns), x = layout.zeros(y.size(0), channels, y.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    each_row(y.size(0), k * l, [&](int64_t image) {
-      Band{layout, image, 0, windows.h.windows}.transfer<false>(x, detail::first_of<T>(y) + image * k * l);
+    each_row(y.size(0) * channels, k * l, [&](int64_t i) {
+      const Band all{layout, i / channels, 0, windows.h.windows};
+      all.transfer<false>(x, i % channels, 1, detail::first_of<T>(y) + i * k * l);
     });
   });
   return layout.unsorted(x);
