@@ -4,7 +4,6 @@
 #include "autograd/graph_walk.h"
 #include "autograd/leaf_observation.h"
 #include "autograd/ops/reduce.h"
-#include "autograd/targets.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {
@@ -24,8 +23,7 @@ class BackwardPass {
     for (auto it = lists_.order.rbegin(); it != lists_.order.rend(); ++it) {
       Node& node = **it;
       if (node.incoming.defined()) process(node, keep_graph);  // else no gradient reached it
-      if (observed_) [[unlikely]]
-        leaves_.processed(node);
+      if (observed_) leaves_.processed(node);
     }
     return finish();
   }
@@ -36,8 +34,7 @@ class BackwardPass {
     if (is_target) targets_.add(node, g);
     if (!(is_target && stop_at_targets_)) {
       if (node.released) throw_released(node);
-      if (observed_) [[unlikely]]
-        Observer::each([&](Observer& observer) { observer.on_backward(node, g); });
+      if (observed_) Observer::each([&](Observer& observer) { observer.on_backward(node, g); });
       node.for_each_input_gradient(
           g, [&](const Node& input) { return wants(input); },
           [&](Node& input, Tensor dx) { receive(input, std::move(dx)); });
@@ -78,8 +75,7 @@ class BackwardPass {
     const bool summed = g.shape() != input.shape || g.dtype() != input.dtype;
     if (summed) [[unlikely]]
       g = sum_to_input(input, g);
-    if (observed_) [[unlikely]]
-      Observer::each([&](Observer& observer) { observer.on_gradient(input, g, summed); });
+    if (observed_) Observer::each([&](Observer& observer) { observer.on_gradient(input, g, summed); });
     add_gradient(input, std::move(g));
   }
   void add_gradient(Node& node, Tensor g) {
@@ -103,7 +99,7 @@ class BackwardPass {
   }
 
   std::vector<Tensor> finish() {
-    for (const auto& [node, slot] : targets_.slots())
+    for (const auto& [node, slot] : targets_.slots)
       if (Tensor& g = targets_.gradients[slot]; node->is_leaf() && g.defined())
         g = detail::apply_hooks(*node, std::move(g));
     for (Tensor& g : targets_.gradients)
@@ -127,8 +123,7 @@ class BackwardPass {
     for (int32_t i = 0; i < node.input_count && !node.needs_gradient; ++i)
       if (const Node* input = node.inputs()[i].node.get()) node.needs_gradient = wants(*input);
     lists_.order.push_back(&node);
-    if (observed_) [[unlikely]]
-      leaves_.expect(node);
+    if (observed_) leaves_.expect(node);
   }
   bool wants(const Node& node) const {
     if (!has_targets_) return true;
@@ -155,8 +150,7 @@ class BackwardPass {
   const uint64_t id_ = ++last_pass_id;
   const bool observed_ = Observer::any();
   const SourceLocation line_;
-  const bool has_targets_;
-  const bool stop_at_targets_;
+  const bool has_targets_, stop_at_targets_;
   detail::Targets targets_;
   detail::LeafObservation leaves_;
   Lists lists_ = std::move(spare_);

@@ -3,29 +3,28 @@
 #include "autograd/engine.h"
 #include "autograd/ops/basic.h"
 
-namespace heed::detail {
+namespace heed {
 namespace {
 
 using Tensors = std::vector<Tensor>;
 
 // A function's arguments and its result, recorded. Arguments that require a gradient become new nodes, so
 // that results with a graph lead to them.
-struct Point {
-  Point(const char* op, const TensorFunction& f, const Tensors& given, SourceLocation line) {
-    for (const Tensor& input : given)
-      x.push_back(input.requires_grad() ? alias({input, line}) : input.detach().requires_grad_(true, line));
-    y = f(x);
-    check_in(op, is_floating(y.dtype()), "f gave ", y.dtype(), " ", y.shape(),
-             "; derivatives need float32 or float64");
-  }
+std::pair<Tensors, Tensor> evaluate(const char* op, const detail::TensorFunction& f, const Tensors& given,
+                                    SourceLocation line) {
   Tensors x;
-  Tensor y;
-};
+  for (const Tensor& input : given)
+    x.push_back(input.requires_grad() ? alias({input, line}) : input.detach().requires_grad_(true, line));
+  Tensor y = f(x);
+  check_in(op, is_floating(y.dtype()), "f gave ", y.dtype(), " ", y.shape(),
+           "; derivatives need float32 or float64");
+  return {std::move(x), std::move(y)};
+}
 
 }  // namespace
 
-Tensors gradients_or_zeros(const Tensors& outputs, const Tensors& grad_outputs, const Tensors& inputs,
-                           bool create_graph, SourceLocation line) {
+Tensors detail::gradients_or_zeros(const Tensors& outputs, const Tensors& grad_outputs, const Tensors& inputs,
+                                   bool create_graph, SourceLocation line) {
   Tensors used;
   GradOptions options{.create_graph = create_graph, .retain_graph = true, .allow_unused = true};
   for (size_t k = 0; k < outputs.size(); ++k)
@@ -39,13 +38,14 @@ Tensors gradients_or_zeros(const Tensors& outputs, const Tensors& grad_outputs, 
   return found;
 }
 
-Tensors jacobian(const TensorFunction& f, const Tensors& given, bool create_graph, SourceLocation line) {
+Tensors jacobian(const detail::TensorFunction& f, const Tensors& given, bool create_graph,
+                 SourceLocation line) {
   const GradMode recorded(true);
-  const auto [x, y] = Point("jacobian", f, given, line);
+  const auto [x, y] = evaluate("jacobian", f, given, line);
   std::vector<Tensors> rows(x.size());  // of the Jacobians as matrices
   for (int64_t i = 0; i < y.numel(); ++i) {
     const Tensor one = reshape(to(arange(y.numel(), int64) == i, y.dtype()), y.shape());
-    const Tensors row = gradients_or_zeros({y}, {one}, x, create_graph, line);
+    const Tensors row = detail::gradients_or_zeros({y}, {one}, x, create_graph, line);
     for (size_t k = 0; k < x.size(); ++k) rows[k].push_back(flatten(row[k]));
   }
   const OpScope scope("jacobian", line);
@@ -58,32 +58,32 @@ Tensors jacobian(const TensorFunction& f, const Tensors& given, bool create_grap
   return jacobians;
 }
 
-std::vector<Tensors> hessian(const TensorFunction& f, const Tensors& x, bool create_graph,
+std::vector<Tensors> hessian(const detail::TensorFunction& f, const Tensors& x, bool create_graph,
                              SourceLocation line) {
   std::vector<Tensors> rows;
   for (size_t k = 0; k < x.size(); ++k) {
     const auto gradient = [&](const Tensors& inputs) {
       const Tensor y = f(inputs);
       check_in("hessian", y.numel() == 1, "f gave ", y.shape(), "; it must be one number");
-      return gradients_or_zeros({y}, {ones_like(y)}, inputs, true, line)[k];
+      return detail::gradients_or_zeros({y}, {ones_like(y)}, inputs, true, line)[k];
     };
     rows.push_back(jacobian(gradient, x, create_graph, line));
   }
   return rows;
 }
 
-JvpResult jvp(const TensorFunction& f, const Tensors& given, const Tensors& v, bool create_graph,
+JvpResult jvp(const detail::TensorFunction& f, const Tensors& given, const Tensors& v, bool create_graph,
               SourceLocation line) {
   check_in("jvp", given.size() == v.size(), "there are ", given.size(), " inputs and ", v.size(),
            " vectors; give one for each");
   const GradMode recorded(true);
-  const auto [x, y] = Point("jvp", f, given, line);
+  const auto [x, y] = evaluate("jvp", f, given, line);
   const Tensor u = zeros_like(y).requires_grad_();
-  const Tensors g = gradients_or_zeros({y}, {u}, x, true, line);
+  const Tensors g = detail::gradients_or_zeros({y}, {u}, x, true, line);
   Tensor along = zeros_like(y);
   for (size_t k = 0; k < x.size(); ++k)
-    along = along + gradients_or_zeros({g[k]}, {v[k]}, {u}, create_graph, line)[0];
+    along = along + detail::gradients_or_zeros({g[k]}, {v[k]}, {u}, create_graph, line)[0];
   return {create_graph ? y : y.detach(), along};
 }
 
-}  // namespace heed::detail
+}  // namespace heed

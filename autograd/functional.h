@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-
 #include "tensor/tensor.h"
 
 /// Derivatives of functions, as in torch.func and torch.autograd.functional. A vector-Jacobian product is
@@ -16,13 +14,10 @@ struct JvpResult {
 
 namespace detail {
 
-using TensorFunction = std::function<Tensor(const std::vector<Tensor>&)>;
-std::vector<Tensor> jacobian(const TensorFunction& f, const std::vector<Tensor>& x, bool create_graph,
-                             SourceLocation line);
-std::vector<std::vector<Tensor>> hessian(const TensorFunction& f, const std::vector<Tensor>& x,
-                                         bool create_graph, SourceLocation line);
-JvpResult jvp(const TensorFunction& f, const std::vector<Tensor>& x, const std::vector<Tensor>& v,
-              bool create_graph, SourceLocation line);
+/// A function of a list of tensors. Holds a reference to the callable, so it must not outlive it.
+struct TensorFunction : std::function<Tensor(const std::vector<Tensor>&)> {
+  TensorFunction(const auto& f) : function([&f](const std::vector<Tensor>& x) -> Tensor { return f(x); }) {}
+};
 
 /// The gradients of sum_k <outputs_k, grad_outputs_k>, with zeros where there is none. The graph is kept.
 std::vector<Tensor> gradients_or_zeros(const std::vector<Tensor>& outputs,
@@ -47,13 +42,11 @@ auto of_list(const auto& f) {
 /// gradient. Errors: y is not floating; the result has more than 8 dimensions.
 Tensor jacobian(const auto& f, const Tensor& x, bool create_graph = false,
                 SourceLocation line = SourceLocation::current()) {
-  return detail::jacobian(detail::of_list(f), {x}, create_graph, line)[0];
+  return jacobian(detail::of_list(f), std::vector{x}, create_graph, line)[0];
 }
 /// The same of a function of a list, one Jacobian for each tensor in it.
-std::vector<Tensor> jacobian(const auto& f, const std::vector<Tensor>& x, bool create_graph = false,
-                             SourceLocation line = SourceLocation::current()) {
-  return detail::jacobian(f, x, create_graph, line);
-}
+std::vector<Tensor> jacobian(const detail::TensorFunction& f, const std::vector<Tensor>& x,
+                             bool create_graph = false, SourceLocation line = SourceLocation::current());
 
 /// H[i.., j..] = d^2 y / dx[i..] dx[j..] of y = f(x), a single number: the Jacobian of the gradient.
 ///
@@ -62,14 +55,12 @@ std::vector<Tensor> jacobian(const auto& f, const std::vector<Tensor>& x, bool c
 /// Otherwise as in jacobian.
 Tensor hessian(const auto& f, const Tensor& x, bool create_graph = false,
                SourceLocation line = SourceLocation::current()) {
-  return detail::hessian(detail::of_list(f), {x}, create_graph, line)[0][0];
+  return hessian(detail::of_list(f), std::vector{x}, create_graph, line)[0][0];
 }
 /// The same of a function of a list: for tensors k and l in it, [k][l] is [shape of x_k, shape of x_l].
-std::vector<std::vector<Tensor>> hessian(const auto& f, const std::vector<Tensor>& x,
+std::vector<std::vector<Tensor>> hessian(const detail::TensorFunction& f, const std::vector<Tensor>& x,
                                          bool create_graph = false,
-                                         SourceLocation line = SourceLocation::current()) {
-  return detail::hessian(f, x, create_graph, line);
-}
+                                         SourceLocation line = SourceLocation::current());
 
 /// f(x) and its derivative along v, sum_j v[j] dy / dx[j]: a Jacobian-vector product. v has the shape and
 /// dtype of x.
@@ -78,12 +69,10 @@ std::vector<std::vector<Tensor>> hessian(const auto& f, const std::vector<Tensor
 /// J v. Otherwise as in jacobian.
 JvpResult jvp(const auto& f, const Tensor& x, const Tensor& v, bool create_graph = false,
               SourceLocation line = SourceLocation::current()) {
-  return detail::jvp(detail::of_list(f), {x}, {v}, create_graph, line);
+  return jvp(detail::of_list(f), std::vector{x}, std::vector{v}, create_graph, line);
 }
 /// The same of a function of a list, with one v for each tensor in it.
-JvpResult jvp(const auto& f, const std::vector<Tensor>& x, const std::vector<Tensor>& v,
-              bool create_graph = false, SourceLocation line = SourceLocation::current()) {
-  return detail::jvp(f, x, v, create_graph, line);
-}
+JvpResult jvp(const detail::TensorFunction& f, const std::vector<Tensor>& x, const std::vector<Tensor>& v,
+              bool create_graph = false, SourceLocation line = SourceLocation::current());
 
 }  // namespace heed

@@ -11,9 +11,8 @@ namespace heed {
 /// Removes a hook. A handle that is destroyed leaves the hook in place.
 class HookHandle {
  public:
-  HookHandle() = default;  ///< Of no hook.
-  /// A handle that calls `remove`.
-  explicit HookHandle(std::function<void()> remove) : remove_(std::move(remove)) {}
+  /// A handle that calls `remove`; by default that of no hook.
+  explicit HookHandle(std::function<void()> remove = nullptr) : remove_(std::move(remove)) {}
   /// Removes the hook. Further calls do nothing.
   void remove() {
     if (remove_) std::exchange(remove_, nullptr)();

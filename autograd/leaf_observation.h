@@ -11,12 +11,12 @@ namespace heed::detail {
 class LeafObservation {
  public:
   /// The node is part of the pass.
-  void expect(const Node& node) {
+  [[gnu::cold]] void expect(const Node& node) {
     for (int32_t i = 0; i < node.input_count; ++i)
       if (const Node* input = node.inputs()[i].node.get(); input && input->is_leaf()) ++users_left_[input];
   }
   /// The node is done: a leaf of which it was the last user has its whole gradient.
-  void processed(const Node& node) {
+  [[gnu::cold]] void processed(const Node& node) {
     for (int32_t i = 0; i < node.input_count; ++i) {
       Node* input = node.inputs()[i].node.get();
       if (!input || !input->is_leaf() || --users_left_[input] > 0 || !input->incoming.defined()) continue;

@@ -10,15 +10,12 @@ SourceLocation line_of(const Operand& input) {
   return outermost && outermost->role == OpScope::Role::operation ? outermost->line : input.line();
 }
 
-const Operand& operand_of(const Edge& edge) { return edge.input; }
-const Operand& operand_of(const Operand& input) { return input; }
-
 // Tells the observers of a result, and of its node if it was recorded.
-[[gnu::cold, gnu::noinline]] void notify(const char* name, const auto& operands, Attributes attributes,
-                                         const Tensor& value, Node* node) {
+[[gnu::cold, gnu::noinline]] void notify(const char* name, const std::vector<Edge>& edges,
+                                         Attributes attributes, const Tensor& value, Node* node) {
   std::vector<Tensor> inputs;
-  for (const auto& operand : operands) inputs.push_back(operand_of(operand));
-  const Operation operation{name, line_of(operand_of(*operands.begin())), inputs, attributes, grad_enabled()};
+  for (const Edge& edge : edges) inputs.push_back(edge.input);
+  const Operation operation{name, line_of(edges.front().input), inputs, attributes, grad_enabled()};
   Observer::each([&](Observer& observer) {
     node ? observer.on_recorded(operation, value, *node) : observer.on_result(operation, value);
   });
@@ -26,11 +23,8 @@ const Operand& operand_of(const Operand& input) { return input; }
 
 }  // namespace
 
-Ref<Node> Node::make_leaf(const Tensor& x) { return Ref<Node>(&make("leaf", x, {}, 0, 0)); }
-
 Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges, Attributes attributes) {
-  if (Observer::any()) [[unlikely]]
-    notify(name, edges, attributes, value, nullptr);
+  if (Observer::any()) notify(name, edges, attributes, value, nullptr);
   if (!grad_enabled()) return value;
   size_t rule_bytes = 0;
   for (const Edge& edge : edges)
@@ -50,24 +44,22 @@ Tensor record(const char* name, Tensor value, std::initializer_list<Edge> edges,
     edge.table->move(space, edge.rule);
     input.rule = space;
     space += Node::rule_space(edge.table->size);
-    if (edge.table->reads_result && !node.result.defined()) node.keep_result(value);
+    if (edge.table->reads_result && !node.result.defined()) node.result = value.detach();
   }
   TensorImpl::of(value).autograd = std::move(meta);
-  if (Observer::any()) [[unlikely]]
-    notify(name, edges, attributes, value, &node);
+  if (Observer::any()) notify(name, edges, attributes, value, &node);
   return value;
 }
 
 Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs, JointRule rule,
               ReferenceFunction reference_function, ReferenceFunction recompute, Attributes attributes,
               std::initializer_list<const char*> texts) {
-  if (Observer::any()) [[unlikely]]
-    notify(name, inputs, attributes, value, nullptr);
+  if (Observer::any()) notify(name, {inputs.begin(), inputs.end()}, attributes, value, nullptr);
   if (!grad_enabled() || std::ranges::none_of(inputs, &Operand::requires_grad)) return value;
 
-  Node& node = Node::make(name, value, line_of(inputs.front()), inputs.size(), 0);
+  Node& node = Node::make(name, value, line_of(inputs.front()), inputs.size());
   Ref<AutogradMeta> meta(&node);
-  Recomputation source{name, node.line, {}, std::move(recompute)};
+  Recomputation source{{}, std::move(recompute)};
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].requires_grad()) node.inputs()[i].node = Ref<Node>(Node::of(inputs[i]));
     if (i < texts.size()) node.inputs()[i].text = texts.begin()[i];
@@ -75,31 +67,22 @@ Tensor record(const char* name, Tensor value, const std::vector<Operand>& inputs
     source.inputs.push_back(save(inputs[i]));
     source.depth = std::max(source.depth, 1 + source.inputs.back().recompute_depth());
   }
-  if (reference_function && !source.compute) node.keep_result(value);
-  TensorImpl& impl = TensorImpl::of(value);
-  node.recomputable = source.compute && impl.contiguous;
-  node.result_version = impl.storage->version;
+  if (reference_function && !source.compute) node.result = value.detach();
+  node.recomputable = source.compute && value.is_contiguous();
   node.joint =
       std::make_unique<Node::Joint>(Node::Joint{std::move(rule), std::move(reference_function),
                                                 std::make_shared<const Recomputation>(std::move(source))});
-  impl.autograd = std::move(meta);
-  if (Observer::any()) [[unlikely]]
-    notify(name, inputs, attributes, value, &node);
+  TensorImpl::of(value).autograd = std::move(meta);
+  if (Observer::any()) notify(name, {inputs.begin(), inputs.end()}, attributes, value, &node);
   return value;
-}
-
-void Node::keep_result(const Tensor& value) {
-  result = value.detach();
-  result_version = TensorImpl::of(value).storage->version;
 }
 
 // What a rule reads as `y`: the values of the result, and its node where the rule may be differentiated.
 Tensor Node::result_with_graph() {
   const Storage& storage = *TensorImpl::of(result).storage;
   check_in(name, storage.version == result_version, "its result of shape ", result.shape(), ", computed ",
-           at(line), " and needed for the gradient, was overwritten by ",
-           storage.writer ? storage.writer : "?", " ", at(storage.writer_line),
-           "; write into a clone, or after backward()");
+           at(line), " and needed for the gradient, was overwritten by ", storage.writer, " ",
+           at(storage.writer_line), "; write into a clone, or after backward()");
   if (!grad_enabled()) return result;
   Tensor y = result.detach();
   TensorImpl::of(y).autograd = Ref<AutogradMeta>(this);

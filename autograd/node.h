@@ -84,8 +84,10 @@ class Node : public AutogradMeta {
     std::shared_ptr<const Recomputation> source;
   };
 
-  /// Makes the node of a leaf with the shape and dtype of x.
-  static Ref<Node> make_leaf(const Tensor& x);
+  /// Makes the node of a leaf with the shape and dtype of `value`, or one with inputs, which record() fills
+  /// in together with `rule_bytes` of rules.
+  static Node& make(const char* name, const Tensor& value, SourceLocation line = {}, size_t inputs = 0,
+                    size_t rule_bytes = 0);
   /// The node of x, null if it needs no gradient.
   static Node* of(const Tensor& x) {
     const AutogradMeta* meta = TensorImpl::of(x).autograd.get();
@@ -95,6 +97,15 @@ class Node : public AutogradMeta {
   bool is_leaf() const { return input_count == 0; }
   Input* inputs() { return reinterpret_cast<Input*>(this + 1); }
   const Input* inputs() const { return reinterpret_cast<const Input*>(this + 1); }
+  /// Bytes that a rule takes in the block: a multiple of the strictest alignment.
+  static constexpr size_t rule_space(size_t size) {
+    constexpr size_t alignment = alignof(std::max_align_t);
+    return (size + alignment - 1) / alignment * alignment;
+  }
+  /// Where the rules begin in the block.
+  char* rules() {
+    return reinterpret_cast<char*>(this) + rule_space(sizeof(Node) + sizeof(Input) * size_t(input_count));
+  }
 
   /// Runs the rules with the gradient `g` of the result: calls accumulate(node, gradient) for the node of
   /// each input for which wants(node) is true.
@@ -105,8 +116,8 @@ class Node : public AutogradMeta {
   /// Frees the node and the nodes that only it refers to, without recursion.
   void release() noexcept override;
 
-  const char* name;    ///< Name of the operation, a copy in the node's block.
-  const char* module;  ///< Path of the module that ran the operation, or "".
+  const char* name;                          ///< Name of the operation, a copy in the node's block.
+  const char* module = detail::module_path;  ///< Path of the module that ran the operation, or "".
   SourceLocation line;
   Shape shape;  ///< Shape of the result.
   DType dtype;  ///< Type of the result.
@@ -120,25 +131,11 @@ class Node : public AutogradMeta {
   GradientSlot* slot = nullptr;
   std::unique_ptr<Hooks<std::function<Tensor(const Tensor&)>>> hooks;
   std::unique_ptr<Joint> joint;
-  Tensor result;  ///< Values of the result, only if a rule reads them.
-  int64_t result_version = 0;
+  Tensor result;           ///< Values of the result, only if a rule reads them.
+  int64_t result_version;  ///< Version of the result's storage when the operation was recorded.
 
  private:
-  friend Tensor record(const char*, Tensor, std::initializer_list<Edge>, Attributes);
-  friend Tensor record(const char*, Tensor, const std::vector<Operand>&, JointRule, ReferenceFunction,
-                       ReferenceFunction, Attributes, std::initializer_list<const char*>);
   Node(const char* name, const Tensor& value, SourceLocation line, int32_t inputs, size_t bytes);
-  static Node& make(const char* name, const Tensor& value, SourceLocation line, size_t inputs,
-                    size_t rule_bytes);
-  // Bytes that a rule takes in the block: a multiple of the strictest alignment.
-  static constexpr size_t rule_space(size_t size) {
-    constexpr size_t alignment = alignof(std::max_align_t);
-    return (size + alignment - 1) / alignment * alignment;
-  }
-  char* rules() {
-    return reinterpret_cast<char*>(this) + rule_space(sizeof(Node) + sizeof(Input) * size_t(input_count));
-  }
-  void keep_result(const Tensor& value);
   Tensor result_with_graph();
   Gradients joint_gradients(const Tensor& g);
   Gradients differentiate_reference(const Tensor& g);

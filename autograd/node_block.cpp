@@ -6,19 +6,15 @@
 namespace heed {
 
 // Operations of heed's own layers count as written where the program called the layer.
-static SourceLocation line_of_program(SourceLocation line) {
-  return detail::module_line.line() == 0 || is_user_code(line) ? line : detail::module_line;
-}
-
 Node::Node(const char* name, const Tensor& value, SourceLocation line, int32_t inputs, size_t bytes)
     : AutogradMeta(this),
       name(name),
-      module(detail::module_path),
-      line(line_of_program(line)),
+      line(detail::module_line.line() == 0 || is_user_code(line) ? line : detail::module_line),
       shape(value.shape()),
       dtype(value.dtype()),
       input_count(inputs),
-      bytes(static_cast<uint32_t>(bytes)) {}
+      bytes(static_cast<uint32_t>(bytes)),
+      result_version(TensorImpl::of(value).storage->version) {}
 
 // One block holds the node, its inputs, the rules and the name.
 Node& Node::make(const char* name, const Tensor& value, SourceLocation line, size_t inputs,

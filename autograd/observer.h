@@ -1,6 +1,5 @@
 #pragma once
 
-#include <concepts>
 #include <variant>
 
 #include "autograd/grad_mode.h"
@@ -17,10 +16,7 @@ struct Attribute {
   using Value = std::variant<bool, int64_t, double, const char*, const Shape*, const std::vector<int64_t>*,
                              const Tensor*>;
 
-  Attribute(const char* key, bool x) : name(key), value(x) {}
-  Attribute(const char* key, std::integral auto x) : name(key), value(static_cast<int64_t>(x)) {}
-  Attribute(const char* key, double x) : name(key), value(x) {}
-  Attribute(const char* key, const char* x) : name(key), value(x) {}
+  Attribute(const char* key, Value x) : name(key), value(x) {}
   Attribute(const char* key, const Shape& x) : name(key), value(&x) {}
   Attribute(const char* key, const std::vector<int64_t>& x) : name(key), value(&x) {}
   Attribute(const char* key, const Tensor& x) : name(key), value(&x) {}
@@ -58,15 +54,14 @@ class Observer {
  public:
   Observer() : next_(std::exchange(detail::observers, this)) {}
   virtual ~Observer();
-  Observer(const Observer&) = delete;
-  Observer& operator=(const Observer&) = delete;
+  Observer(Observer&&) = delete;  // nor copied or assigned
 
   /// Whether this thread has an observer.
   static bool any() { return detail::observers != nullptr; }
   /// Whether an observer of this thread wants attention weights, which fused attention computes only then.
   static bool any_wants_attention();
   /// Calls notify(observer) for each observer of this thread, under NoGrad and unobserved.
-  static void each(auto&& notify) {
+  [[gnu::cold]] static void each(auto&& notify) {
     const NoGrad guard;
     const struct Unobserved {
       ~Unobserved() { detail::observers = all; }

@@ -1,5 +1,8 @@
 #include "autograd/recompute.h"
 
+#include "autograd/engine.h"
+#include "autograd/ops/shape.h"
+
 namespace heed {
 namespace {
 
@@ -44,14 +47,13 @@ int64_t Saved::recompute_depth() const {
 }
 
 void Saved::recompute() const {
-  const std::shared_ptr<const Recomputation> source = meta_of(tensor_).source;
-  const OpScope scope(source->name, source->line, OpScope::Role::rule);
+  const WithoutValues& meta = meta_of(tensor_);
+  const OpScope scope(meta.node->name, meta.node->line, OpScope::Role::rule);
   const NoGrad guard;
-  std::vector<Tensor> inputs;
-  for (const Saved& input : source->inputs) inputs.push_back(input());
+  const std::vector<Tensor> inputs = detail::mapped(meta.source->inputs, &Saved::operator());
   TensorImpl& impl = TensorImpl::of(tensor_);
-  impl.storage = TensorImpl::of(source->compute(inputs)).storage;
-  impl.autograd = Ref<AutogradMeta>(meta_of(tensor_).node);
+  impl.storage = TensorImpl::of(meta.source->compute(inputs)).storage;
+  impl.autograd = Ref<AutogradMeta>(meta.node);  // destroys `meta`
   version_ = impl.storage->version;
 }
 
@@ -61,6 +63,20 @@ void Saved::throw_overwritten() const {
   fail_in(rule ? rule->name : "a gradient rule", "a tensor of shape ", tensor_.shape(), ", saved ",
           at(rule ? rule->line : SourceLocation()), " for the gradient, was overwritten by ", storage.writer,
           " ", at(storage.writer_line), "; write into a clone, or after backward()");
+}
+
+// Gradients of a node with a reference implementation, computed from it so that they can be differentiated
+// again: see Note [Reference implementations] in autograd/node.h.
+Gradients Node::differentiate_reference(const Tensor& g) {
+  // Through views of its own, an input that appears twice receives each gradient once.
+  std::vector<Tensor> views;
+  for (int32_t i = 0; i < input_count; ++i) {
+    const Tensor& x = joint->source->inputs[static_cast<size_t>(i)]();
+    views.push_back(inputs()[i].node ? alias(x) : x.defined() ? x.detach() : x);
+  }
+  const OpScope scope(name, line);
+  const Tensor y = joint->reference(views);
+  return detail::grad_until(y, views, g);
 }
 
 }  // namespace heed

@@ -2,7 +2,7 @@
 
 #include "autograd/node.h"
 
-/// Values that are recomputed for the gradient instead of kept.
+/// Values that are recomputed for the gradient instead of kept, and derivatives of joint rules.
 namespace heed {
 
 /// How a result is computed again from the inputs of its operation.
@@ -13,8 +13,6 @@ namespace heed {
 /// Saved hides the difference. `depth` counts operations that are recomputed in sequence; results deeper than
 /// kMaxRecomputeDepth keep their values, so that a long chain cannot overflow the stack.
 struct Recomputation {
-  const char* name;  ///< Name of the operation.
-  SourceLocation line;
   std::vector<Saved> inputs;
   ReferenceFunction compute;  ///< inputs -> result, the same bits; null if the result is kept.
   int64_t depth = 0;

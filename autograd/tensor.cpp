@@ -11,9 +11,8 @@ const Tensor& Tensor::requires_grad_(bool requires_grad, SourceLocation line) co
         requires_grad ? "" : Node::of(*this)->name, " has a history; take detach() of it");
   check(!requires_grad || is_floating(dtype()), "x is ", dtype(), " ", shape(),
         "; only floating tensors have gradients, convert with to(x, float32)");
-  TensorImpl& impl = TensorImpl::of(*this);
-  impl.autograd = {};
-  if (requires_grad) impl.autograd = Ref<AutogradMeta>(new GradientSlot(*this, Node::make_leaf(*this)));
+  TensorImpl::of(*this).autograd = Ref<AutogradMeta>(
+      requires_grad ? new GradientSlot(*this, Ref<Node>(&Node::make("leaf", *this))) : nullptr);
   return *this;
 }
 
@@ -49,9 +48,7 @@ void Tensor::backward(SourceLocation line) const { heed::backward({*this}, {}, l
 
 void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph,
                       SourceLocation line) const {
-  heed::backward({*this},
-                 {.grad_outputs = {gradient}, .create_graph = create_graph, .retain_graph = retain_graph},
-                 line);
+  heed::backward({*this}, {{gradient}, create_graph, retain_graph}, line);
 }
 
 HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <any>
+
 #include "nn/module.h"
 
 /// A part of a layer whose type is chosen at run time.
@@ -14,53 +16,47 @@ class AnyCallable {
   template <class Part>
     requires(!std::is_same_v<Part, AnyCallable> && std::is_invocable_r_v<Tensor, Part&, Args...>)
   AnyCallable(Part given)
-      : held_(Held<Part>{std::move(given)}),
-        visit_([](Function& held, Visitor& v) {
-          if constexpr (Visitable<Part>) v("", held.template target<Held<Part>>()->part);
+      : any_(std::move(given)),
+        call_([](std::any& held, Args... args) -> Tensor { return (*std::any_cast<Part>(&held))(args...); }),
+        visit_([](std::any& held, Visitor& v) {
+          if constexpr (Visitable<Part>)
+            if (auto* part = std::any_cast<Part>(&held)) v("", *part);
         }),
-        assign_([](Function& to, const Function& from) {
-          auto* own = to.template target<Held<Part>>();
-          const auto* other = from.template target<Held<Part>>();
+        assign_([](std::any& to, const std::any& from) {
+          auto* own = std::any_cast<Part>(&to);
+          const auto* other = std::any_cast<Part>(&from);
           if constexpr (std::is_copy_assignable_v<Part>)  // lambdas with captures are not
-            if (own && other) return own->part = other->part, true;
+            if (own && other) return *own = *other, true;
           return false;
         }) {}
   AnyCallable(const AnyCallable&) = default;
   AnyCallable(AnyCallable&&) noexcept = default;
   AnyCallable& operator=(const AnyCallable& other) {
-    if (this != &other && !assign_(held_, other.held_)) *this = AnyCallable(other);
+    if (this != &other && !assign_(any_, other.any_)) *this = AnyCallable(other);
     return *this;
   }
   AnyCallable& operator=(AnyCallable&&) noexcept = default;
 
   Tensor operator()(Args... args) const {
-    check(held_ != nullptr, "AnyCallable: there is nothing to call; what it held was moved to another place");
-    Tensor y = held_(args...);
+    check(any_.has_value(), "AnyCallable: there is nothing to call; what it held was moved to another place");
+    Tensor y = call_(any_, args...);
     check(y.defined(), "AnyCallable: the part that was called returned an undefined tensor");
     return y;
   }
-  void visit(Visitor& v) {
-    if (held_) visit_(held_, v);
-  }
+  void visit(Visitor& v) { visit_(any_, v); }
   /// The part if it has this type, else null.
   template <class Part>
   Part* get() const& {
-    auto* held = held_.template target<Held<Part>>();
-    return held ? &held->part : nullptr;
+    return std::any_cast<Part>(&any_);
   }
   template <class Part>
   Part* get() && = delete;  // it would dangle
 
  private:
-  template <class Part>
-  struct Held {  // calls from here, so that errors name no line of the standard library
-    Tensor operator()(Args... args) { return part(args...); }
-    Part part;
-  };
-  using Function = std::function<Tensor(Args...)>;
-  mutable Function held_;
-  void (*visit_)(Function& held, Visitor& v);
-  bool (*assign_)(Function& to, const Function& from);  // in place; false if the types differ
+  mutable std::any any_;
+  Tensor (*call_)(std::any& held, Args... args);
+  void (*visit_)(std::any& held, Visitor& v);
+  bool (*assign_)(std::any& to, const std::any& from);  // in place; false if the types differ
 };
 
 }  // namespace heed

@@ -152,17 +152,13 @@ Tensor cross_entropy(Operand input, Operand target, const CrossEntropyOptions& o
   }
 
   check(target->dim() == input->dim(), "input is ", input->shape(), ", target is ", target->dtype(), " ",
-        target->shape(),
-        "; numbers of classes are int64, convert with to(target, int64); probabilities of classes "
-        "have the input's shape");
+        target->shape(), "; numbers of classes are int64, convert with to(target, int64); probabilities of ",
+        "classes have the input's shape");
   const LossScope of_probabilities("cross_entropy", input, target);
   const double s = options.label_smoothing;
   Tensor q = s > 0 ? target * (1 - s) + s / static_cast<double>(input->size(dim)) : target.tensor();
-  if (options.weight.defined()) {
-    Shape shape = Shape::filled(input->dim(), 1);
-    shape[dim] = input->size(dim);
-    q = q * reshape(options.weight, shape);
-  }
+  if (options.weight.defined())
+    q = q * reshape(options.weight, Shape::filled(input->dim(), 1).with(dim, input->size(dim)));
   return reduce(-sum(q * log_softmax(input, dim), dim), options.reduction);
 }
 

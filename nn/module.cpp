@@ -34,22 +34,6 @@ class Module::Walk : public Visitor {
   std::set<const Module*> seen_;
 };
 
-void Visitor::inside(std::string_view name, const std::function<void()>& f) {
-  const size_t length = path_.size();
-  if (!path_.empty() && !name.empty()) path_ += '.';
-  path_ += name;
-  f();
-  path_.resize(length);
-}
-
-void Visitor::operator()(std::string_view name, OwnedTensor& tensor, bool persistent) {
-  if (tensor.defined()) inside(name, [&] { member(path_, tensor, persistent); });
-}
-
-void Visitor::operator()(std::string_view name, Module& child) {
-  inside(name, [&] { module(path_, child); });
-}
-
 std::vector<Module::Member> Module::members() const { return Walk(*this).members; }
 
 std::vector<NamedTensor> Module::named(bool learned) const {
@@ -70,25 +54,6 @@ std::vector<NamedModule> Module::named_modules() { return Walk(*this).modules; }
 std::vector<ConstNamedModule> Module::named_modules() const {
   const auto as_const = [](const NamedModule& part) { return ConstNamedModule{part.name, part.module}; };
   return detail::mapped(Walk(*this).modules, as_const);
-}
-
-int64_t Module::parameter_count() const {
-  int64_t count = 0;
-  for (const Tensor& parameter : parameters()) count += parameter.numel();
-  return count;
-}
-
-void Module::train(bool training) {
-  for (const NamedModule& part : named_modules()) part.module->training_ = training;
-}
-
-void Module::requires_grad_(bool requires_grad) {
-  for (const Tensor& parameter : parameters()) parameter.requires_grad_(requires_grad);
-}
-
-void Module::zero_grad() {
-  for (const Tensor& parameter : parameters())
-    if (parameter.requires_grad()) parameter.set_grad(Tensor());
 }
 
 void Module::apply(const std::function<void(Module&)>& f) {

@@ -35,9 +35,13 @@ class Visitor {
   virtual ~Visitor() = default;
 
   /// A parameter or buffer. If not persistent, it follows to(dtype) but is not in the state dict.
-  void operator()(std::string_view name, OwnedTensor& tensor, bool persistent = true);
+  void operator()(std::string_view name, OwnedTensor& tensor, bool persistent = true) {
+    if (tensor.defined()) inside(name, [&] { member(path_, tensor, persistent); });
+  }
   /// A child module.
-  void operator()(std::string_view name, Module& child);
+  void operator()(std::string_view name, Module& child) {
+    inside(name, [&] { module(path_, child); });
+  }
   /// A part that is no module.
   template <Visitable Part>
     requires(!std::is_base_of_v<Module, Part>)
@@ -48,8 +52,7 @@ class Visitor {
   template <class Member>
   void operator()(std::string_view name, std::vector<Member>& members) {
     inside(name, [&] {
-      size_t number = 0;
-      for (Member& member : members) (*this)(std::to_string(number++), member);
+      for (size_t i = 0; i < members.size(); ++i) (*this)(std::to_string(i), members[i]);
     });
   }
   /// The value of an optional or a pointer, if there is one.
@@ -60,7 +63,8 @@ class Visitor {
   }
   /// Several members: v("W_q", W_q, "W_k", W_k).
   template <class First, class Second, class... More>
-  void operator()(std::string_view name, First& first, std::string_view next, Second& second, More&... more) {
+  void operator()(std::string_view name, First& first, std::string_view next, Second& second,
+                  More&&... more) {
     (*this)(name, first);
     (*this)(next, second, more...);
   }
@@ -73,7 +77,13 @@ class Visitor {
 
  private:
   /// Calls f with `name` appended to the path.
-  void inside(std::string_view name, const std::function<void()>& f);
+  void inside(std::string_view name, const std::function<void()>& f) {
+    const size_t length = path_.size();
+    if (!path_.empty() && !name.empty()) path_ += '.';
+    path_ += name;
+    f();
+    path_.resize(length);
+  }
   std::string path_;
 };
 
@@ -96,7 +106,12 @@ class Module {
   /// This module under "", then all modules inside, each once.
   std::vector<NamedModule> named_modules();
   std::vector<ConstNamedModule> named_modules() const;
-  int64_t parameter_count() const;  ///< Number of elements of all parameters.
+  /// Number of elements of all parameters.
+  int64_t parameter_count() const {
+    int64_t count = 0;
+    for (const Tensor& parameter : parameters()) count += parameter.numel();
+    return count;
+  }
 
   /// All parameters and persistent buffers under all their names. They share the values: clone them to keep
   /// a copy.
@@ -113,13 +128,21 @@ class Module {
 
   /// Switches between training, the initial state, and evaluation. This affects layers such as Dropout, but
   /// not gradients; NoGrad stops those.
-  void train(bool training = true);
+  void train(bool training = true) {
+    for (const NamedModule& part : named_modules()) part.module->training_ = training;
+  }
   void eval() { train(false); }
   bool training() const { return training_ && !detail::EvaluationScope::active; }
 
   void to(DType dtype);  ///< Converts all floating parameters and buffers in place.
-  void requires_grad_(bool requires_grad = true);
-  void zero_grad();  ///< Drops all gradients.
+  void requires_grad_(bool requires_grad = true) {
+    for (const Tensor& parameter : parameters()) parameter.requires_grad_(requires_grad);
+  }
+  /// Drops all gradients.
+  void zero_grad() {
+    for (const Tensor& parameter : parameters())
+      if (parameter.requires_grad()) parameter.set_grad(Tensor());
+  }
   /// Calls f for every module inside, children before parents, and for this one last.
   void apply(const std::function<void(Module&)>& f);
 

@@ -12,10 +12,8 @@ OwnedTensor::OwnedTensor(Tensor values, bool learned) : learned_(learned) {
   if (learned) requires_grad_();
 }
 
-OwnedTensor::OwnedTensor(const OwnedTensor& other) : learned_(other.learned_) {
-  if (!other.defined()) return;
-  tensor_ = kernel::clone(other);
-  if (other.requires_grad()) requires_grad_();  // a copy of a frozen parameter is frozen
+OwnedTensor::OwnedTensor(const OwnedTensor& other) : OwnedTensor(other.tensor_, other.learned_) {
+  if (defined()) requires_grad_(other.requires_grad());  // a copy of a frozen parameter is frozen
 }
 
 OwnedTensor& OwnedTensor::operator=(const Tensor& values) {

@@ -18,14 +18,11 @@ struct LoadReport {
 
 /// The second phase of loading. The first phase checks and copies everything that can fail; commit() then
 /// only writes. So several parts, such as a model and its optimizer, are loaded all or none.
-class PreparedLoad {
- public:
-  /// `write` must not throw.
-  explicit PreparedLoad(std::function<void()> write) : write_(std::move(write)) {}
-  void commit() noexcept { write_(); }  ///< Writes the new values. Call it once.
+struct PreparedLoad {
+  explicit PreparedLoad(std::function<void()> f) : write(std::move(f)) {}
+  void commit() noexcept { write(); }  ///< Writes the new values. Call it once.
 
- private:
-  std::function<void()> write_;
+  std::function<void()> write;  ///< Must not throw.
 };
 
 }  // namespace heed

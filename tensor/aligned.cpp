@@ -28,9 +28,7 @@ bool is_marked(Aligned::Marks marks, int64_t column, std::optional<int64_t> a, s
 
 std::string below_message(const Aligned& shapes) {
   const auto& [name_a, a, name_b, b, marks, overhang] = shapes;
-  std::array<std::string, 3> rows = {"\n  ", "\n  ", "\n  "};
-  rows[0] += name_a;
-  rows[1] += name_b;
+  std::array<std::string, 3> rows = {std::string("\n  ") + name_a, std::string("\n  ") + name_b, "\n  "};
   const size_t names = std::max(rows[0].size(), rows[1].size()) + 2;
   for (std::string& row : rows) row.resize(names, ' ');
   for (int64_t column = -std::max({a.dim(), b.dim() - overhang, int64_t{1}}); column < overhang; ++column) {

@@ -5,11 +5,6 @@
 namespace heed {
 namespace {
 
-Tensor filled(const char* op, const Shape& shape, Scalar value, DType dtype, SourceLocation line) {
-  const OpScope scope(op, line);
-  return kernel::full(shape, value, dtype);
-}
-
 Tensor filled_like(const char* op, const Tensor& x, Scalar value, SourceLocation line) {
   const OpScope scope(op, line);
   return kernel::full(x.shape(), value, x.dtype());
@@ -48,13 +43,16 @@ Tensor steps(T start, T end, T step, DType dtype) {
 }  // namespace
 
 Tensor zeros(const Shape& shape, DType dtype, SourceLocation line) {
-  return filled("zeros", shape, 0, dtype, line);
+  const OpScope scope("zeros", line);
+  return kernel::full(shape, 0, dtype);
 }
 Tensor ones(const Shape& shape, DType dtype, SourceLocation line) {
-  return filled("ones", shape, 1, dtype, line);
+  const OpScope scope("ones", line);
+  return kernel::full(shape, 1, dtype);
 }
 Tensor full(const Shape& shape, Scalar value, DType dtype, SourceLocation line) {
-  return filled("full", shape, value, dtype, line);
+  const OpScope scope("full", line);
+  return kernel::full(shape, value, dtype);
 }
 Tensor zeros_like(const Tensor& x, SourceLocation line) { return filled_like("zeros_like", x, 0, line); }
 Tensor ones_like(const Tensor& x, SourceLocation line) { return filled_like("ones_like", x, 1, line); }
@@ -86,9 +84,8 @@ Tensor eye(int64_t n, int64_t m, DType dtype, SourceLocation line) {
 
 Shape NestedList::shape() const {
   if (leaf_) return {};
-  Shape shape{static_cast<int64_t>(items_.size())};
-  if (!items_.empty())
-    for (const int64_t size : items_[0].shape()) shape.push_back(size);
+  Shape shape = items_.empty() ? Shape() : items_[0].shape();
+  shape.insert(0, static_cast<int64_t>(items_.size()));
   return shape;
 }
 

@@ -7,8 +7,7 @@ namespace heed {
 std::string to_string(double value) {
   if (value != value) return "nan";  // whatever its sign
   char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  return std::string(text, end);
+  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
 
 // "in encoder: matmul: message; called at a.cpp:1; in the gradient rule of mul, called at a.cpp:2", and the
@@ -30,10 +29,7 @@ Error::Error(Parts parts)
 void detail::raise(ErrorText text, const char* operation) {
   Error::Parts parts{.message = std::move(text.message), .table = std::move(text.table)};
   const OpScope *scope = current_scope, *rule = OpScope::rule();
-  if (operation)
-    parts.operation = operation;
-  else if (scope)
-    parts.operation = scope->name;
+  if (operation || scope) parts.operation = operation ? operation : scope->name;
   if (rule && *rule->module) parts.module = rule->module;
   if (scope != rule) parts.line = scope->line;
   if (rule && (!operation || scope != rule)) {  // else the message names the rule's operation and lines

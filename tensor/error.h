@@ -88,16 +88,13 @@ std::string text(const auto&... parts) {
 /// While an operation runs, the Error has its name and the line where it was called.
 [[noreturn, gnu::cold, gnu::noinline]] void fail(const auto&... parts) { fail_in(nullptr, parts...); }
 
-/// Throws unless `condition` holds. The message is put together only when it is needed.
-void check(bool condition, const auto&... parts) {
-  if (!condition) [[unlikely]]
-    fail(parts...);
-}
-
 /// check() in the name of an operation or class that may have no scope of its own.
 void check_in(const char* operation, bool condition, const auto&... parts) {
   if (!condition) [[unlikely]]
     fail_in(operation, parts...);
 }
+
+/// Throws unless `condition` holds. The message is put together only when it is needed.
+void check(bool condition, const auto&... parts) { check_in(nullptr, condition, parts...); }
 
 }  // namespace heed

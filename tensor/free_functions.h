@@ -18,9 +18,7 @@ namespace detail {
   }                                                                                              \
   template <class Number = int64_t, class... Arguments>                                          \
   Result op(std::initializer_list<Number>, const Arguments&...) const {                          \
-    static_assert(is_member<Number>,                                                             \
-                  "operations are free functions: " #op "(x" arguments "), not x." #op "(...)"); \
-    return {};                                                                                   \
+    return op(Number());                                                                         \
   }
 
 /// Base of Tensor and Parameter whose members only produce a helpful compile error: operations are free

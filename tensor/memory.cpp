@@ -25,7 +25,6 @@ constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kChunk = size_t{sizeof(void*) == 8 ? 256 : 4} << 20;
 constexpr size_t kMaxCachedPerThread = size_t{1} << 22;
 constexpr size_t kMaxCachedShared = size_t{1} << 30;
-constexpr int64_t kMaxUnsettled = kLargeBytes;
 
 #if defined(__has_feature)
 constexpr bool kSanitized = __has_feature(address_sanitizer);
@@ -72,11 +71,7 @@ using FreeLists = std::array<FreeBlock*, kClasses>;
 
 void push(FreeBlock*& head, void* block) { head = new (block) FreeBlock{head}; }
 
-void* pop(FreeBlock*& head) {
-  FreeBlock* block = head;
-  if (block) head = block->next;
-  return block;
-}
+void* pop(FreeBlock*& head) { return head ? std::exchange(head, head->next) : nullptr; }
 
 void free_all(FreeLists& lists) noexcept {
   for (FreeBlock*& head : lists)
@@ -103,9 +98,7 @@ struct Piece {
   char* end() const { return begin + bytes; }
   auto operator<=>(const Piece&) const = default;
 };
-struct ByAddress {
-  bool operator()(const Piece& a, const Piece& b) const { return a.begin < b.begin; }
-};
+using ByAddress = decltype([](const Piece& a, const Piece& b) { return a.begin < b.begin; });
 
 // The free pieces of large memory. A request takes the smallest piece that fits and leaves the rest; free
 // neighbors are merged. So large blocks freed by the forward pass serve smaller requests of the backward
@@ -220,8 +213,7 @@ void raise_peak(int64_t live) {
 
 // Adds the bytes that this thread has counted to live_bytes.
 void settle() {
-  const int64_t bytes = thread_cache.unsettled.load(std::memory_order_relaxed);
-  thread_cache.unsettled.store(0, std::memory_order_relaxed);
+  const int64_t bytes = thread_cache.unsettled.exchange(0, std::memory_order_relaxed);
   raise_peak(live_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes);
 }
 
@@ -290,7 +282,7 @@ bool open_thread_cache() {
   static thread_local const ThreadCacheCloser closer;  // destroyed when the thread ends
   thread_cache.state = ThreadCache::open;
   thread_cache.capacity = kMaxCachedPerThread;
-  thread_cache.max_unsettled = kMaxUnsettled;
+  thread_cache.max_unsettled = kLargeBytes;
   const std::lock_guard lock(shared().mutex);
   thread_cache.next = std::exchange(shared().threads, &thread_cache);
   return true;

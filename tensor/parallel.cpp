@@ -1,13 +1,14 @@
 #include "tensor/parallel.h"
 
+#include <atomic>
 #include <exception>
 #include <utility>
 
 #include "tensor/error.h"
-#include "tensor/fork.h"
 
 #if defined(_OPENMP)
 #include <omp.h>
+#include <pthread.h>
 #define HEED_OMP(directive) _Pragma(#directive)
 #else  // one thread
 #define HEED_OMP(directive)
@@ -24,7 +25,18 @@ static std::atomic<int>& threads_in_use() {
 }
 
 #if defined(_OPENMP)
-const bool forks_are_handled = detail::handle_forks(threads_in_use());
+// A child process made by fork() has only the thread that called it, and GCC's OpenMP would wait forever for
+// the other threads of its pool. The pool therefore ends before the fork; OpenMP starts a new one in each
+// process when needed. It cannot end inside a parallel loop: then the child uses one thread.
+const bool forks_are_handled = [] {
+  static std::atomic<int>& threads = threads_in_use();
+  static bool pool_ended = false;
+  const auto before_fork = [] { pool_ended = omp_pause_resource_all(omp_pause_soft) == 0; };
+  const auto in_child = [] {
+    if (!pool_ended) threads = 1;
+  };
+  return pthread_atfork(before_fork, nullptr, in_child) == 0;
+}();
 #endif
 
 int num_threads() { return threads_in_use().load(std::memory_order_relaxed); }
@@ -35,7 +47,7 @@ void set_num_threads(int threads) {
   threads_in_use() = threads;
 }
 
-void detail::run_blocks(int64_t blocks, void (*body)(void*, int64_t), void* context) {
+void detail::run_blocks(int64_t blocks, void (*body)(const void*, int64_t), const void* context) {
   if (omp_in_parallel() || num_threads() == 1) {
     for (int64_t i = 0; i < blocks; ++i) body(context, i);
     return;

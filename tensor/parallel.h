@@ -14,7 +14,7 @@ int num_threads();
 void set_num_threads(int threads);
 
 namespace detail {
-void run_blocks(int64_t blocks, void (*body)(void*, int64_t), void* context);
+void run_blocks(int64_t blocks, void (*body)(const void*, int64_t), const void* context);
 }
 
 /// Calls body(begin, end) for [0, n) cut into blocks of `block` items; the last may be shorter. Runs in the
@@ -31,9 +31,8 @@ void parallel_for(int64_t n, int64_t block, auto&& body) {
   const int64_t blocks = (n + block - 1) / block;
   if (blocks == 1) return body(int64_t{0}, n);
   const auto one = [&](int64_t i) { body(i * block, std::min(n, (i + 1) * block)); };
-  detail::run_blocks(
-      blocks, [](void* context, int64_t i) { (*static_cast<decltype(one)*>(context))(i); },
-      const_cast<void*>(static_cast<const void*>(&one)));
+  const auto run = [](const void* context, int64_t i) { (*static_cast<decltype(one)*>(context))(i); };
+  detail::run_blocks(blocks, run, &one);
 }
 
 }  // namespace heed

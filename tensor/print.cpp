@@ -54,15 +54,12 @@ struct Printer {
     const char* const format = format_for(shown.to_vector());
     shown.for_each([&](auto value) { words.push_back(word_for(value, format)); });
     for (const std::string& word : words) width = std::max(width, word.size());
+    for (std::string& word : words) word.insert(0, width - word.size(), ' ');
     write(0);
   }
 
   void write(int64_t dim) {
-    if (dim == whole.dim()) {
-      const std::string& word = words[next++];
-      text.append(width - word.size(), ' ').append(word);
-      return;
-    }
+    if (dim == whole.dim()) return void(text += words[next++]);
     const bool is_last = dim + 1 == whole.dim();
     const auto lines = static_cast<size_t>(is_last ? 1 : whole.dim() - dim - 1);
     const std::string new_line = std::string(lines, '\n') + std::string(static_cast<size_t>(dim + 1), ' ');
@@ -91,10 +88,7 @@ struct Printer {
 
 std::string detail::coordinates(int64_t index, const Shape& shape) {
   Shape at = shape;
-  for (int64_t d = shape.dim() - 1; d >= 0; --d) {
-    at[d] = index % shape[d];
-    index /= shape[d];
-  }
+  for (int64_t d = shape.dim() - 1; d >= 0; --d) at[d] = std::exchange(index, index / shape[d]) % shape[d];
   return to_string(at);
 }
 

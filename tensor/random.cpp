@@ -59,7 +59,7 @@ Tensor draw(const Shape& shape, Generator* generator, const F& value) {
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
   kernel::Counter<uint64_t> c{counter[0], counter[1], counter[2], counter[3]};
   kernel::mix(c, key);
-  return {low_half(c.c0), low_half(c.c1), low_half(c.c2), low_half(c.c3)};
+  return {low_half(c[0]), low_half(c[1]), low_half(c[2]), low_half(c[3])};
 }
 
 // The new stream is a mix of the old one and k (the finalizer of SplitMix64, which is a bijection).

@@ -4,10 +4,21 @@
 #include <cstdint>
 #include <utility>
 
-#include "tensor/single_threaded.h"
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#endif
 
 /// Reference counting.
 namespace heed {
+
+/// Whether the process surely has one thread only, which glibc knows.
+inline bool single_threaded() {
+#if __has_include(<sys/single_threaded.h>)
+  return __libc_single_threaded;
+#else
+  return false;
+#endif
+}
 
 /// A reference count inside the counted object. Not atomic while the process has a single thread.
 class RefCount {

@@ -13,10 +13,9 @@ int64_t numel(const Shape& shape) {
   for (const int64_t size : shape) {
     check(size >= 0, "shape ", shape, ": a size is negative");
     zero |= size == 0;
-    if (!zero) overflow |= __builtin_mul_overflow(product, size, &product);
+    overflow |= __builtin_mul_overflow(product, size, &product);
   }
-  if (zero) return 0;
-  check(!overflow, "shape ", shape, ": too many elements");
+  check(zero || !overflow, "shape ", shape, ": too many elements");
   return product;
 }
 
@@ -45,10 +44,9 @@ Shape broadcast_shapes(const Shape& a, const Shape& b, const char* name_a, const
 }
 
 bool broadcasts_to(const Shape& shape, const Shape& other) {
-  bool fits = shape.dim() <= other.dim();
-  for (int64_t d = 1; fits && d <= shape.dim(); ++d)
-    fits = shape[shape.dim() - d] == 1 || shape[shape.dim() - d] == other[other.dim() - d];
-  return fits;
+  return shape.dim() <= other.dim() &&
+         std::equal(shape.begin(), shape.end(), other.end() - shape.dim(),
+                    [](int64_t size, int64_t wanted) { return size == 1 || size == wanted; });
 }
 
 int64_t check_dim(int64_t rank, int64_t dim) {

@@ -63,6 +63,24 @@ class Shape {
     std::copy(sizes_ + at + 1, sizes_ + dim_, sizes_ + at);
     --dim_;
   }
+  /// A copy with another size of dimension `at`.
+  Shape with(int64_t at, int64_t size) const {
+    Shape shape = *this;
+    shape[at] = size;
+    return shape;
+  }
+  /// A copy after insert(at, size).
+  Shape inserted(int64_t at, int64_t size) const {
+    Shape shape = *this;
+    shape.insert(at, size);
+    return shape;
+  }
+  /// A copy after erase(at).
+  Shape erased(int64_t at) const {
+    Shape shape = *this;
+    shape.erase(at);
+    return shape;
+  }
 
   bool operator==(const Shape& other) const {
     for (int64_t i = 0; i < dim_; ++i)  // faster than std::equal for few sizes

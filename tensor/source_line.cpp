@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace heed {
 
@@ -22,15 +23,11 @@ static bool is_user_file(std::string_view file) {
 
 // This runs at every call of a module, so the answers are cached by the address of the file name.
 bool is_user_code(SourceLocation line) {
-  struct Answer {
-    const char* file;
-    bool user;
-  };
-  thread_local constinit std::array<Answer, 16> answers{};
+  thread_local constinit std::array<std::pair<const char*, bool>, 16> answers{};
   const char* file = line.file_name();
-  Answer& cached = answers[reinterpret_cast<uintptr_t>(file) / 8 % answers.size()];
-  if (cached.file != file) cached = {file, is_user_file(file)};
-  return cached.user && line.line() != 0;
+  auto& [known, is_user] = answers[reinterpret_cast<uintptr_t>(file) / 8 % answers.size()];
+  if (std::exchange(known, file) != file) is_user = is_user_file(file);
+  return is_user && line.line() != 0;
 }
 
 }  // namespace heed

@@ -45,15 +45,13 @@ std::string Table::to_string(const std::string& indent) const {
     }
   std::string text;
   for (const auto& row : rows_) {
-    if (!text.empty()) text += '\n';
-    std::string line = indent;
+    text += (text.empty() ? "" : "\n") + indent;
     for (size_t c = 0; c < columns; ++c) {
       const std::string space(static_cast<size_t>(width[c] - display_width(row[c])), ' ');
-      if (c > 0) line += "  ";
-      line += right[c] ? space + row[c] : row[c] + space;
+      if (c > 0) text += "  ";
+      text += right[c] ? space + row[c] : row[c] + space;
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line;
+    text.erase(text.find_last_not_of(' ') + 1);
   }
   return text;
 }

@@ -189,9 +189,10 @@ Findings check_op_rows(const fs::path& root) {
   return findings;
 }
 
-// autograd/ops.h must include every family of operations.
+// autograd/ops.h must include every family of operations, itself or in basic.h.
 Findings check_families(const fs::path& root) {
-  const Texts all = matches(root / "autograd/ops.h", included);
+  Texts all = matches(root / "autograd/ops.h", included);
+  for (const std::string& header : matches(root / "autograd/ops/basic.h", included)) all.push_back(header);
   Findings findings;
   for (const fs::path& file : sources(root, "autograd/ops"))
     if (file.extension() == ".h" && std::find(all.begin(), all.end(), file.generic_string()) == all.end())
@@ -357,7 +358,7 @@ TEST_CASE("the heart is within its budget, and README lists its files in reading
     return check_heart_rows(root, std::regex_replace(readme, std::regex(from), to));
   };
   CHECK(only_says(changed("`reduce.h`, `matmul.h`", "`matmul.h`, `reduce.h`"), "another order"));
-  CHECK(only_says(changed("\\| 310 \\|", "| 340 |"), "`autograd/node.h`: "));
+  CHECK(only_says(changed("\\| 280 \\|", "| 340 |"), "`autograd/node.h`: "));
 }
 
 TEST_CASE("invalid includes are detected") {

@@ -123,13 +123,10 @@ GradcheckReport gradcheck(const CheckedFunction& f, const Tensors& inputs, Gradc
 GradcheckReport gradgradcheck(const CheckedFunction& f, const Tensors& inputs, GradcheckOptions options) {
   const std::vector<size_t> wanted = wanted_inputs("gradgradcheck", inputs);
   Tensors all = inputs;
-  {
-    const NoGrad guard;
-    for (const Tensor& c : cotangents_for(floating(f(inputs)), options.seed)) {
-      check(c.dtype() == float64, "gradgradcheck: an output is ", c.dtype(), " ", c.shape(),
-            "; differences are only exact enough in float64");
-      all.push_back(c.requires_grad_());
-    }
+  for (const Tensor& c : cotangents_for(floating(f(inputs)), options.seed)) {
+    check(c.dtype() == float64, "gradgradcheck: an output is ", c.dtype(), " ", c.shape(),
+          "; differences are only exact enough in float64");
+    all.push_back(c.requires_grad_());
   }
   const auto gradient = [&](const Tensors& now) {
     const bool create_graph = heed::grad_enabled();

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <concepts>
-
 #include "tensor/tensor.h"
 
 /// Comparison of gradients with finite differences.
@@ -25,18 +23,12 @@ struct GradcheckReport {
 
 /// The function to check: (const std::vector<Tensor>&) -> Tensor or std::vector<Tensor>. Holds a reference to
 /// the callable, so it must not outlive it.
-class CheckedFunction {
- public:
+struct CheckedFunction : std::function<std::vector<Tensor>(const std::vector<Tensor>&)> {
   /// Takes a callable of either form.
   CheckedFunction(const auto& f)
-      : call_([&f](const std::vector<Tensor>& inputs) -> std::vector<Tensor> {
+      : function([&f](const std::vector<Tensor>& inputs) -> std::vector<Tensor> {
           return {f(inputs)};  // wraps one tensor, copies a vector
         }) {}
-  /// The outputs.
-  std::vector<Tensor> operator()(const std::vector<Tensor>& inputs) const { return call_(inputs); }
-
- private:
-  std::function<std::vector<Tensor>(const std::vector<Tensor>&)> call_;
 };
 
 /// Compares the gradient of f with central differences. With random c_k, for every element of every input

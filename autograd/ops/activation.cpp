@@ -86,8 +86,7 @@ Tensor elu(Operand x, double alpha) {
 }
 
 Tensor softplus(Operand x, double beta, double threshold) {
-  const auto f = [=](auto v) {
-    using T = decltype(v);
+  const auto f = [=]<class T>(T v) {
     const T scaled = T(beta) * v;
     return scaled > T(threshold) ? v : math::log1p(math::exp(scaled)) / T(beta);
   };

@@ -51,6 +51,7 @@ Tensor operator-(Operand x) {
 // a + alpha b, or a - alpha b.   da = g,  db = +-alpha g
 template <int sign>
 static Tensor add_scaled(const char* name, Operand& a, Operand& b, Scalar alpha) {
+  if (alpha.to<double>() == 1) return sign > 0 ? a + b : a - b;
   const OpScope scope(name, a.line());
   match_dtypes(a, b);
   return record(name, kernel::zip(a, b, kernel::plus_multiple<sign>(alpha, a->dtype()), kernel::wrapping),
@@ -60,11 +61,7 @@ static Tensor add_scaled(const char* name, Operand& a, Operand& b, Scalar alpha)
                 {{"alpha", alpha.to<double>()}});
 }
 
-Tensor add(Operand a, Operand b, Scalar alpha) {
-  return alpha.to<double>() == 1 ? a + b : add_scaled<1>("add", a, b, alpha);
-}
-Tensor sub(Operand a, Operand b, Scalar alpha) {
-  return alpha.to<double>() == 1 ? a - b : add_scaled<-1>("sub", a, b, alpha);
-}
+Tensor add(Operand a, Operand b, Scalar alpha) { return add_scaled<1>("add", a, b, alpha); }
+Tensor sub(Operand a, Operand b, Scalar alpha) { return add_scaled<-1>("sub", a, b, alpha); }
 
 }  // namespace heed

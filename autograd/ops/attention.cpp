@@ -20,13 +20,12 @@ Tensor as_matrix(const Tensor& x) { return as_row(x.defined() ? unsqueeze(x, -1)
 
 kernel::AttentionRule rule_of(const AttentionOptions& options, const Tensor& query,
                               const DropoutFactors& dropout) {
-  constexpr int64_t everything = kernel::AttentionRule::everything;
   return {.scale = scale_of(options, query),
           .allowed = options.mask,
           .bias = options.bias,
-          .past = causal(options) ? options.past : everything,
+          .past = causal(options) ? options.past : kernel::AttentionRule::everything,
           .dropout = dropout,
-          .window = options.window.value_or(2 * everything),
+          .window = options.window.value_or(2 * kernel::AttentionRule::everything),
           .sinks = options.sinks,
           .soft_cap = options.soft_cap,
           .positions = as_row(options.position_bias),

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <optional>
-
 #include "autograd/operand.h"
 
 /// Attention from queries and keys.

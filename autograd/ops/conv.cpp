@@ -2,15 +2,12 @@
 
 #include "autograd/node.h"
 #include "autograd/ops/basic.h"
-#include "autograd/ops/pool.h"
 #include "autograd/ops/sort.h"
 #include "tensor/kernels/conv.h"
 
 namespace heed {
 
-using detail::number_of;
-using kernel::WindowAxis;
-using kernel::Windows;
+using detail::number_of, kernel::WindowAxis, kernel::Windows;
 
 int64_t detail::number_of(const char* name, const Dims& list, int64_t axis, int64_t dims, int64_t least) {
   check(list.dim() == 1 || list.dim() == dims, name, " is ", list, "; give one number, or one for each of ",
@@ -132,16 +129,12 @@ Tensor convolution(const char* op, const Operand& x, const Operand& weight, cons
   return from_images(y, x, dims);
 }
 
-Tensor folded(const Operand& x, const Windows& windows);
-
-// y = the windows of x [N, C, H, W] as columns.   dx = fold(g), and the reverse
-Tensor unfolded(const Operand& x, const Windows& windows) {
-  return record("unfold", kernel::unfold(x, windows),
-                {{x, "g folded", [windows](const Tensor& g) { return folded(g, windows); }}});
-}
-Tensor folded(const Operand& x, const Windows& windows) {
-  return record("fold", kernel::fold(x, windows),
-                {{x, "g unfolded", [windows](const Tensor& g) { return unfolded(g, windows); }}});
+// y = the windows of x [N, C, H, W] as columns, or with `folds` the reverse; each is the gradient of the
+// other.
+Tensor unfolded(const Operand& x, const Windows& windows, bool folds = false) {
+  return record(folds ? "fold" : "unfold", folds ? kernel::fold(x, windows) : kernel::unfold(x, windows),
+                {{x, folds ? "g unfolded" : "g folded",
+                  [=](const Tensor& g) { return unfolded(g, windows, !folds); }}});
 }
 
 // y = reduce(columns [N, C, k, L], windows), [N, C, L], with zeros where a window reaches outside.
@@ -178,9 +171,8 @@ Tensor max_pool(const Operand& x, const Dims& size, const MaxPoolOptions& o, int
             " exceeds the size ", a.in, " of x, so that a window has no element");
     const Tensor valid = inside(windows, columns.dtype()) == 1;
     if (all(valid).item<bool>()) return max(columns, 2).values;
-    const Tensor first = argmax(to(valid, int64), 0, true);
-    const Shape shape{columns.size(0), columns.size(1), 1, columns.size(3)};
-    return max(where(valid, columns, gather(columns, 2, expand(first, shape))), 2).values;
+    const Tensor first = expand(argmax(to(valid, int64), 0, true), {columns.size(0), columns.size(1), 1, -1});
+    return max(where(valid, columns, gather(columns, 2, first)), 2).values;
   });
 }
 
@@ -236,7 +228,7 @@ Tensor fold(Operand x, const Dims& output_size, const Dims& kernel_size, const C
   check(x->size(1) % windows.size() == 0 && x->size(2) == windows.count(), "x is ", x->shape(),
         ", and an image of ", output_size, " has ", windows.count(), " windows of ", windows.size(),
         " elements; x must be [N, C ", windows.size(), ", ", windows.count(), "]");
-  return folded(x, windows);
+  return unfolded(x, windows, true);
 }
 
 Tensor max_pool1d(Operand x, const Dims& size, const MaxPoolOptions& o) { return max_pool(x, size, o, 1); }

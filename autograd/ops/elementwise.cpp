@@ -3,8 +3,7 @@
 #include <numbers>
 
 #include "autograd/node.h"
-#include "autograd/ops/logic.h"
-#include "tensor/create.h"
+#include "autograd/ops/basic.h"
 #include "tensor/kernels/map.h"
 #include "tensor/kernels/math.h"
 

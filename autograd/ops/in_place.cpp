@@ -42,6 +42,7 @@ Tensor fill(const char* op, const Operand& x, Scalar value) {
 template <class F, class Dtypes = kernel::WrappingNumbers>
 Tensor update(const char* op, Operand& x, Operand& other, const F& f, Dtypes dtypes = {}) {
   const OpScope scope(op, x.line());
+  if constexpr (std::is_same_v<Dtypes, kernel::Floating>) check_floating(x);
   check_writable(x);
   match_dtypes(x, other);
   kernel::update(x, begin_write(op, x, other), f, dtypes);
@@ -71,11 +72,6 @@ Tensor zero_(Operand x) { return fill("zero_", x, 0); }
 Tensor add_(Operand x, Operand other, Scalar alpha) { return add_scaled_<1>("add_", x, other, alpha); }
 Tensor sub_(Operand x, Operand other, Scalar alpha) { return add_scaled_<-1>("sub_", x, other, alpha); }
 Tensor mul_(Operand x, Operand other) { return update("mul_", x, other, std::multiplies<>()); }
-
-Tensor div_(Operand x, Operand other) {
-  const OpScope scope("div_", x.line());
-  check_floating(x);
-  return update("div_", x, other, std::divides<>(), kernel::floating);
-}
+Tensor div_(Operand x, Operand other) { return update("div_", x, other, std::divides<>(), kernel::floating); }
 
 }  // namespace heed

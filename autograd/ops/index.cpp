@@ -29,17 +29,16 @@ void fit_scatter(const Operand& x, int64_t& dim, Operand& index, Operand& src) {
     if (src->shape()[d] != index->shape()[d]) src.assign(narrow(src, d, 0, index->shape()[d]));
 }
 
-// Throws unless x and src have one dtype.
-void check_source(const Operand& x, const Operand& src) {
+// Throws unless the index is int64, and x and src have one dtype.
+void check_scatter(const Operand& x, const Operand& index, const Operand& src) {
+  check_indices(index);
   check(x->dtype() == src->dtype(), "x is ", x->dtype(), " ", x->shape(), ", src is ", src->dtype(), " ",
         src->shape(), "; they must have one dtype");
 }
 
 // The transpose of index_select: adds the slices of g to zeros of `size` along dim, at the positions index.
 Tensor added_at(Operand g, int64_t dim, int64_t size, const Saved& index) {
-  Shape shape = g->shape();
-  shape[dim] = size;
-  Tensor y = zeros(shape, g->dtype());
+  Tensor y = zeros(g->shape().with(dim, size), g->dtype());
   kernel::index_add_into(y, dim, index(), g);
   return record(
       "index_add", std::move(y),
@@ -125,8 +124,7 @@ struct Indexing {
     }
     const int64_t begin = adjacent ? picked[0].dim : 0;
     const Tensor values = index_select(flatten(y, begin, begin + count - 1), begin, flatten(linear));
-    Shape result = values.shape();
-    result.erase(begin);
+    Shape result = values.shape().erased(begin);
     for (int64_t d = 0; d < shape.dim(); ++d) result.insert(begin + d, shape[d]);
     return reshape(values, result);
   }
@@ -166,8 +164,7 @@ Tensor index_select(Operand x, int64_t dim, Operand index) {
 // dx = g,  dsrc = g at the positions
 Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src) {
   const OpScope scope("scatter_add", x.line());
-  check_indices(index);
-  check_source(x, src);
+  check_scatter(x, index, src);
   if (x->dim() == 0) return reshape(scatter_add(reshape(x, {1}), dim, flatten(index), flatten(src)), {});
   fit_scatter(x, dim, index, src);
   Tensor y = kernel::clone(x);
@@ -183,9 +180,8 @@ Tensor scatter_add(Operand x, int64_t dim, Operand index, Operand src) {
 // first: the rest is a choice between x and these.
 Tensor scatter(Operand x, int64_t dim, Operand index, Operand src) {
   const OpScope scope("scatter", x.line());
-  check_indices(index);
   if (src.is_number()) src.assign(broadcast_to(kernel::full({}, src.number(), x->dtype()), index->shape()));
-  check_source(x, src);
+  check_scatter(x, index, src);
   if (x->dim() == 0) return reshape(scatter(reshape(x, {1}), dim, flatten(index), flatten(src)), {});
   fit_scatter(x, dim, index, src);
   if (index->numel() == 0) return clone(x);
@@ -197,12 +193,10 @@ Tensor scatter(Operand x, int64_t dim, Operand index, Operand src) {
 
 Tensor index_add(Operand x, int64_t dim, Operand index, Operand src, Scalar alpha) {
   const OpScope scope("index_add", x.line());
-  check_indices(index);
-  check_source(x, src);
+  check_scatter(x, index, src);
   if (x->dim() == 0) return reshape(index_add(reshape(x, {1}), dim, index, flatten(src), alpha), {});
   dim = check_dim(x, dim);
-  Shape wanted = x->shape();
-  wanted[dim] = index->numel();
+  const Shape wanted = x->shape().with(dim, index->numel());
   check(index->dim() <= 1 && src->shape() == wanted, "x is ", x->shape(), ", the index ", index->shape(),
         ", src ", src->shape(), "; the index must be a vector, and src ", wanted);
   return add(x, added_at(src, dim, x->size(dim), save(index)), alpha);
@@ -256,12 +250,9 @@ Tensor diag(Operand x, int64_t diagonal) {
 
 Tensor index(Operand x, const std::vector<Index>& items) {
   const OpScope scope("index", x.line());
-  int64_t covered = 0, ellipses = 0;  // the dimensions that items other than an ellipsis index
-  for (const Index& item : items) {
-    covered += dims_indexed(item);
-    ellipses += item.kind == Kind::ellipsis;
-  }
-  check(ellipses <= 1, "an index has one ellipsis at most");
+  int64_t covered = 0;  // the dimensions that items other than an ellipsis index
+  for (const Index& item : items) covered += dims_indexed(item);
+  check(std::ranges::count(items, Kind::ellipsis, &Index::kind) <= 1, "an index has one ellipsis at most");
   check(covered <= x->dim(), "the items stand for ", covered, " dimensions, and x is ", x->shape());
 
   Indexing state{x};
@@ -291,10 +282,8 @@ Tensor embedding(Operand weight, Operand index, std::optional<int64_t> padding_i
         " is out of range for weight ", weight->shape());
   if (padding_idx && *padding_idx < 0) *padding_idx += n;
   const Tensor flat = reshape(index, {index->numel()});
-  Shape shape = index->shape();
-  shape.push_back(e);
-  const Tensor rows = kernel::index_select(weight, 0, flat);
-  return record("embedding", TensorImpl::view(rows, shape),
+  const Shape shape = index->shape().inserted(index->dim(), e);
+  return record("embedding", TensorImpl::view(kernel::index_select(weight, 0, flat), shape),
                 {{weight, "rows of g, added at their indices",
                   [n, e, padding_idx, i = save(flat)](const Tensor& g) {
                     Tensor flat_g = reshape(g, {i().numel(), e});

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <vector>
-
 #include "autograd/operand.h"
 #include "tensor/index.h"
 

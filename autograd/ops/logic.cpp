@@ -1,7 +1,5 @@
 #include "autograd/ops/logic.h"
 
-#include <limits>
-
 #include "autograd/node.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/map.h"
@@ -21,18 +19,21 @@ Tensor test(const char* name, const Operand& x, const auto& f) {
   return record(name, kernel::test(x, f), {x});
 }
 
-// y = f(a, b) is the one that does not lose.   da = g where y is a, g / 2 where a = b, else 0;  db likewise
-Tensor larger_or_smaller(const char* name, const char* text_a, const char* text_b, Operand& a, Operand& b,
-                         const auto& f, Tensor (*loses)(Operand, Operand)) {
+// y is the larger or the smaller one, or NaN.   da = g where y is a, g / 2 where a = b, else 0;  db likewise
+template <bool larger>
+Tensor larger_or_smaller(const char* name, Operand& a, Operand& b) {
   const OpScope scope(name, a.line());
   match_dtypes(a, b);
-  const auto share = [loses](const Tensor& g, const Tensor& mine, const Tensor& other) {
-    return where(mine == other, 0.5 * g, where(loses(mine, other), 0, g));
+  const auto f = [](auto u, auto v) { return (larger ? u > v : u < v) || u != u ? u : v; };
+  const auto share = [](const Tensor& g, const Tensor& mine, const Tensor& other) {
+    return where(mine == other, 0.5 * g, where(larger ? mine < other : mine > other, 0, g));
   };
   return record(
       name, kernel::zip(a, b, f, kernel::numbers),
-      {{a, text_a, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, a(), b()); }},
-       {b, text_b, [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, b(), a()); }}});
+      {{a, larger ? "g where $1 is larger, g / 2 where equal" : "g where $1 is smaller, g / 2 where equal",
+        [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, a(), b()); }},
+       {b, larger ? "g where $2 is larger, g / 2 where equal" : "g where $2 is smaller, g / 2 where equal",
+        [share, a = save(a), b = save(b)](const Tensor& g) { return share(g, b(), a()); }}});
 }
 
 // clamp by numbers, a missing one being the least or greatest of the dtype.   dx = g where min <= x <= max
@@ -41,8 +42,8 @@ Tensor clamp_between(const Operand& x, const Operand& min, const Operand& max) {
     const Scalar missing = x->dtype() == int64 ? Scalar(extreme) : Scalar(infinity);
     return kernel::Factor(given.is_number() ? given.number() : missing, x->dtype());
   };
-  const kernel::Factor low = bound(min, std::numeric_limits<int64_t>::min(), -INFINITY);
-  const kernel::Factor high = bound(max, std::numeric_limits<int64_t>::max(), INFINITY);
+  const kernel::Factor low = bound(min, INT64_MIN, -INFINITY);
+  const kernel::Factor high = bound(max, INT64_MAX, INFINITY);
   const auto f = [low, high]<class T>(T v) { return std::min(std::max(v, low.as<T>()), high.as<T>()); };
   auto rule = [low = low.as<double>(), high = high.as<double>(), x = save(x)](const Tensor& g) {
     return where(logical_and(x() >= low, x() <= high), g, 0);
@@ -103,16 +104,8 @@ Tensor masked_fill(Operand x, Operand mask, Operand value) {
   return where(mask, value, x);
 }
 
-Tensor maximum(Operand a, Operand b) {
-  return larger_or_smaller(
-      "maximum", "g where $1 is larger, g / 2 where equal", "g where $2 is larger, g / 2 where equal", a, b,
-      [](auto u, auto v) { return u > v || u != u ? u : v; }, lt);
-}
-Tensor minimum(Operand a, Operand b) {
-  return larger_or_smaller(
-      "minimum", "g where $1 is smaller, g / 2 where equal", "g where $2 is smaller, g / 2 where equal", a, b,
-      [](auto u, auto v) { return u < v || u != u ? u : v; }, gt);
-}
+Tensor maximum(Operand a, Operand b) { return larger_or_smaller<true>("maximum", a, b); }
+Tensor minimum(Operand a, Operand b) { return larger_or_smaller<false>("minimum", a, b); }
 
 // x has the gradient where it is within the bounds, else the bound that replaces it.
 Tensor clamp(Operand x, Operand min, Operand max) {

@@ -34,8 +34,7 @@ int64_t detail::check_class_dim(const Operand& x, const CrossEntropyOptions& opt
 
 void detail::check_class_targets(const Operand& x, const Operand& target, int64_t class_dim) {
   check_indices(target);
-  Shape rows = x->shape();
-  rows.erase(class_dim);
+  const Shape rows = x->shape().erased(class_dim);
   check(target->shape() == rows, "input is ", x->shape(), ", target is ", target->shape(),
         "; with classes in dimension ", class_dim, " the target must be ", rows,
         "; class_dim = -1 says that the last has them");
@@ -54,12 +53,8 @@ Tensor softmax_cross_entropy(Operand x, Operand target, const CrossEntropyOption
   check(!options.weight.requires_grad(), "class weights have no gradient; pass weight.detach()");
   const int64_t dim = detail::check_class_dim(x, options, -1), classes = x->size(dim);
   detail::check_class_targets(x, target, dim);
-  if (dim != x->dim() - 1) {
-    Shape order = check_dims(x->dim(), {});
-    order.erase(dim);
-    order.push_back(dim);
-    x.assign(permute(x, order));
-  }
+  if (const int64_t last = x->dim() - 1; dim != last)
+    x.assign(permute(x, check_dims(x->dim(), {}).erased(dim).inserted(last, dim)));
 
   const kernel::ClassTargets targets{kernel::contiguous(target), kernel::contiguous(options.weight),
                                      options.ignore_index, options.label_smoothing};

@@ -1,7 +1,5 @@
 #include "autograd/ops/moments.h"
 
-#include <cmath>
-
 #include "autograd/node.h"
 #include "autograd/ops/basic.h"
 #include "autograd/ops/elementwise.h"

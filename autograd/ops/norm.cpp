@@ -64,11 +64,7 @@ Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& s
 }
 
 // The shape in which [C] broadcasts to x [N, C, ...].
-Shape channel_shape(const Tensor& x) {
-  Shape shape = Shape::filled(x.dim() - 1, 1);
-  shape[0] = x.size(1);
-  return shape;
-}
+Shape channel_shape(const Tensor& x) { return Shape::filled(x.dim() - 1, 1).with(0, x.size(1)); }
 
 // z weight + bias for each channel
 Tensor scaled(Tensor z, const Tensor& weight, const Tensor& bias) {
@@ -121,8 +117,7 @@ Tensor batch_norm(Operand x, const Tensor& running_mean, const Tensor& running_v
     const Tensor y = batch_norm(lines, running_mean, running_var, weight, bias, training, momentum, eps);
     return contiguous(transpose(squeeze(y, 0)));
   }
-  Shape dims = check_dims(x->dim(), {});
-  dims.erase(1);
+  const Shape dims = check_dims(x->dim(), {}).erased(1);
   const Shape channels{x->shape()[1]};
   const double size = static_cast<double>(n);
   const Tensor center = kernel::mean(x, dims, false), spread = kernel::var(x, dims, size, false);

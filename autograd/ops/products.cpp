@@ -60,9 +60,8 @@ struct Term {
 };
 
 // Parses "ab, bc -> ac"; an ellipsis is a "." in the parts.
-class Equation {
- public:
-  explicit Equation(std::string_view text) : text_(text) {
+struct Equation {
+  explicit Equation(std::string_view equation) : text(equation) {
     for (size_t i = 0; i < text.size(); ++i) {
       const char c = text[i];
       std::string& part = output ? *output : inputs.back();
@@ -88,14 +87,12 @@ class Equation {
 
   // Throws unless `condition` holds, with the equation at the start of the message.
   void check(bool condition, const auto&... parts) const {
-    heed::check(condition, "\"", text_, "\": ", parts...);
+    heed::check(condition, "\"", text, "\": ", parts...);
   }
 
+  std::string_view text;
   std::vector<std::string> inputs = {""};
   std::optional<std::string> output;
-
- private:
-  std::string_view text_;
 };
 
 // Replaces the ellipsis by labels for `count` dimensions.
@@ -152,9 +149,8 @@ Term contract(Term a, Term b, const Labels& kept) {
         kernel::matrix_shape(term.sizes(batch), numel(term.sizes(rows)), numel(term.sizes(columns))));
   };
   const Tensor y = matmul(matrices(a, left, summed), matrices(b, summed, right));
-  Shape shape = a.sizes(batch + left);
-  for (const int64_t size : b.sizes(right)) shape.push_back(size);
-  return {reshape(y, shape), result};
+  const auto size = [&](char label) { return (has(a.labels, label) ? a : b).size(label); };
+  return {reshape(y, detail::mapped(result, size)), result};
 }
 
 }  // namespace
@@ -227,10 +223,9 @@ Tensor einsum(std::string_view text, const std::vector<Tensor>& operands, Source
 
   // Removes dimensions of size 1.
   for (Term& term : terms) {
-    Labels ones;
-    for (const char label : term.labels)
-      if (term.size(label) == 1) ones += label;
-    if (!ones.empty()) term = {squeeze(term.x), where_in(term.labels, ones, false)};
+    Labels longer = term.labels;
+    std::erase_if(longer, [&](char label) { return term.size(label) == 1; });
+    if (longer != term.labels) term = {squeeze(term.x), longer};
   }
 
   Labels output;

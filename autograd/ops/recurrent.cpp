@@ -22,8 +22,7 @@ Tensor step(Recurrence kind, const Tensor& x, const Tensor& state, const Tensor&
       return relu(x + a);
     case Recurrence::gru: {
       const std::vector<Tensor> from_x = chunk(x, 3, 1), from_h = chunk(a, 3, 1);
-      const Tensor r = sigmoid(from_x[0] + from_h[0]);
-      const Tensor z = sigmoid(from_x[1] + from_h[1]);
+      const Tensor r = sigmoid(from_x[0] + from_h[0]), z = sigmoid(from_x[1] + from_h[1]);
       const Tensor n = tanh(from_x[2] + r * from_h[2]);
       return (1 - z) * n + z * h;
     }

@@ -1,10 +1,8 @@
 #include "tensor/kernels/reduce.h"
 
 #include "autograd/node.h"
-#include "autograd/ops/elementwise.h"
-#include "autograd/ops/logic.h"
+#include "autograd/ops/basic.h"
 #include "autograd/ops/reduce.h"
-#include "autograd/ops/shape.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed {
@@ -46,7 +44,7 @@ Tensor mean(Operand x, Dims dims, bool keepdim) {
 
 // dx_i = g / k where x_i is one of k extreme values; where y is NaN, those that are NaN
 static Tensor extreme(const char* op, Tensor (*of)(const Tensor&, const Shape&, bool), const Operand& x,
-                      Shape dims, bool keepdim, const char* text) {
+                      Shape dims, bool keepdim) {
   const OpScope scope(op, x.line());
   dims = check_dims(x->dim(), dims);
   detail::check_nonempty(x, dims);
@@ -55,20 +53,16 @@ static Tensor extreme(const char* op, Tensor (*of)(const Tensor&, const Shape&, 
     const Tensor hit = to(logical_or(x() == expand_reduced(y, shape, dims), isnan(x())), g.dtype());
     return expand_reduced(g, shape, dims) * hit / sum(hit, dims, true);
   };
+  const char* text = of == kernel::amax ? "g where $1 is largest, shared by equals"
+                                        : "g where $1 is smallest, shared by equals";
   return record(op, of(x, dims, keepdim), {{x, text, std::move(rule)}},
                 {{"dims", dims}, {"keepdim", keepdim}});
 }
 
-constexpr const char* kLargest = "g where $1 is largest, shared by equals";
-constexpr const char* kSmallest = "g where $1 is smallest, shared by equals";
-Tensor amax(Operand x, Dims dims, bool keepdim) {
-  return extreme("amax", kernel::amax, x, dims, keepdim, kLargest);
-}
-Tensor amin(Operand x, Dims dims, bool keepdim) {
-  return extreme("amin", kernel::amin, x, dims, keepdim, kSmallest);
-}
-Tensor max(Operand x) { return extreme("max", kernel::amax, x, {}, false, kLargest); }
-Tensor min(Operand x) { return extreme("min", kernel::amin, x, {}, false, kSmallest); }
+Tensor amax(Operand x, Dims dims, bool keepdim) { return extreme("amax", kernel::amax, x, dims, keepdim); }
+Tensor amin(Operand x, Dims dims, bool keepdim) { return extreme("amin", kernel::amin, x, dims, keepdim); }
+Tensor max(Operand x) { return extreme("max", kernel::amax, x, {}, false); }
+Tensor min(Operand x) { return extreme("min", kernel::amin, x, {}, false); }
 
 // y = log sum_i exp(x_i).   dx_i = g exp(x_i - y)
 Tensor logsumexp(Operand x, Dims dims, bool keepdim) {

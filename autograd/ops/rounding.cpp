@@ -1,7 +1,5 @@
 #include "autograd/ops/rounding.h"
 
-#include <cmath>
-
 #include "autograd/node.h"
 #include "autograd/ops/basic.h"
 #include "tensor/kernels/elementwise.h"

@@ -1,7 +1,5 @@
 #include "autograd/ops/sampling.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "autograd/node.h"
@@ -32,9 +30,7 @@ Tensor multinomial(Operand x, int64_t num_samples, bool replacement, Generator* 
   check_weights(x, "x", INFINITY, "weights must not be negative");
   if (!generator) generator = &default_generator();
   const int64_t n = x->size(-1);
-  Shape shape = x->shape();
-  shape[x->dim() - 1] = num_samples;
-  Tensor y = Tensor::empty(shape, int64);
+  Tensor y = Tensor::empty(x->shape().with(x->dim() - 1, num_samples), int64);
   auto* out = y.mutable_data<int64_t>();
   std::vector<double> all_weights = x->to_vector(), sums(static_cast<size_t>(n) + 1);
   for (int64_t i = 0; i < y.numel(); ++i) {

@@ -2,7 +2,6 @@
 
 #include "autograd/node.h"
 #include "autograd/ops/basic.h"
-#include "autograd/ops/linear_recurrence.h"
 #include "tensor/kernels/reduce.h"
 
 namespace heed {
@@ -30,8 +29,7 @@ List scanned(const Combine& combine, const List& xs, int64_t dim) {
   const auto parts = [&](const List& from, int64_t start, int64_t end, int64_t step) {
     return detail::mapped(from, [&](const Tensor& x) { return slice(x, dim, start, end, step); });
   };
-  const List pairs = combined(combine, parts(xs, 0, n - 1, 2), parts(xs, 1, n, 2));
-  const List odd = scanned(combine, pairs, dim);
+  const List odd = scanned(combine, combined(combine, parts(xs, 0, n - 1, 2), parts(xs, 1, n, 2)), dim);
   const List even =
       n == 2 ? parts(xs, 2, 2, 1) : combined(combine, parts(odd, 0, (n - 1) / 2, 1), parts(xs, 2, n, 2));
   std::vector<int64_t> order;
@@ -69,10 +67,8 @@ List detail::scan(const Combine& combine, List xs, int64_t dim, bool reverse, So
           " differ in dimension ", dim);
     x = reverse ? flip(x, {dim}) : x.size(dim) < 2 ? clone(x) : x;
   }
-  List ys = scanned(combine, xs, dim);
-  for (Tensor& y : ys)
-    if (reverse) y = flip(y, {dim});
-  return ys;
+  const List ys = scanned(combine, xs, dim);
+  return reverse ? mapped(ys, [&](const Tensor& y) { return flip(y, {dim}); }) : ys;
 }
 
 // y_i = sum_{j <= i} x_j, or sum_{j >= i} x_j in reverse; each is the gradient of the other.
@@ -127,8 +123,7 @@ Tensor linear_recurrence(Operand factor, Operand x, Operand start) {
   check(fits, "the factor is ", factor->shape(), ", x is ", x->shape(),
         "; they must be [..., n, k, k], [..., n, k, 1] or [..., n, 1, 1], and [..., n, k, m], with the same "
         "number of dimensions and n");
-  Shape state = x->shape();
-  state.erase(x->dim() - 3);
+  const Shape state = x->shape().erased(x->dim() - 3);
   check_parameter("the start", start, state, x);
 
   const auto join = [](const List& first, const List& then) -> List {
@@ -144,11 +139,7 @@ Tensor unit_lower_inverse(Operand x) {
   const OpScope scope("unit_lower_inverse", x.line());
   check_floating(x);
   check(x->dim() >= 2 && x->size(-1) == x->size(-2), "x is ", x->shape(), "; its matrices must be square");
-  const auto values = [&] {
-    const NoGrad guard;
-    return inverse(x);
-  };
-  return record("unit_lower_inverse", values(),
+  return record("unit_lower_inverse", inverse(x->detach()),
                 {{x, "−$yᵀ g $yᵀ below the diagonal", [](const Tensor& g, const Tensor& y) {
                     return -tril(matmul(matmul(transpose(y), g), transpose(y)), -1);
                   }}});

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <functional>
-#include <vector>
-
 #include "autograd/dims.h"
 #include "autograd/operand.h"
 
-/// Running sums, products, and other scans. Throws if x has no such dimension.
+/// Running sums, products, and other scans; also what attention with a state is computed with. Throws if x
+/// has no such dimension.
 namespace heed::detail {
 
 /// associative_scan of several tensors by a function of lists.
@@ -46,5 +44,19 @@ std::vector<Tensor> associative_scan(const auto& combine, const std::vector<Tens
                                      bool reverse = false, SourceLocation line = SourceLocation::current()) {
   return detail::scan(combine, xs, dim, reverse, line);
 }
+
+/// All states of a recurrence: y_0 = start, y_{t+1} = factor_t y_t + x_t.
+///
+///   factor   [..., n, k, k]: a matrix for each step; or [..., n, k, 1] or [..., n, 1, 1]: numbers that
+///            multiply the rows of y. As many dimensions as x; those before n may be 1
+///   x        [..., n, k, m]
+///   start    [..., k, m]; 0 if omitted
+///   returns  [..., n + 1, k, m]
+///
+/// Throws for other shapes and for different dtypes; operands are floating.
+Tensor linear_recurrence(Operand factor, Operand x, Operand start = {});
+/// (I + L)^-1, where L is what x has below its diagonal; the rest of x is ignored. x [..., n, n], the shape
+/// of the result. Throws for other shapes, and unless x is floating.
+Tensor unit_lower_inverse(Operand x);
 
 }  // namespace heed

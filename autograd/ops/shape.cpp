@@ -1,8 +1,7 @@
 #include "autograd/ops/shape.h"
 
 #include "autograd/node.h"
-#include "autograd/ops/logic.h"
-#include "tensor/create.h"
+#include "autograd/ops/basic.h"
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/loop.h"
 
@@ -81,21 +80,15 @@ int64_t check_part(const Tensor& x, int64_t dim) {
 
 // A view of `count` positions start, start + step, ... along dim, all in range.
 Tensor positions(const Tensor& x, int64_t dim, int64_t start, int64_t count, int64_t step) {
-  Shape shape = x.shape();
-  Strides strides = x.strides();
-  shape[dim] = count;
-  const int64_t offset = count ? start * strides[dim] : 0;
-  strides[dim] *= step;
-  return TensorImpl::view(x, shape, strides, offset);
+  const int64_t stride = x.strides()[dim], offset = count ? start * stride : 0;
+  return TensorImpl::view(x, x.shape().with(dim, count), x.strides().with(dim, step * stride), offset);
 }
 
 // The transpose of `positions`: zeros, except x at positions start, start + step, ... of a dimension of
 // `size`.
 Tensor scatter_slice(Operand x, int64_t dim, int64_t size, int64_t start, int64_t step) {
   const int64_t count = x->shape()[dim];
-  Shape shape = x->shape();
-  shape[dim] = size;
-  Tensor y = kernel::full(shape, 0, x->dtype());
+  Tensor y = kernel::full(x->shape().with(dim, size), 0, x->dtype());
   kernel::copy_into(positions(y, dim, start, count, step), x);
   return record("scatter_slice", std::move(y),
                 {{x, "g at the positions",
@@ -217,9 +210,7 @@ Tensor squeeze(Operand x, Dims dims) {
 Tensor unsqueeze(Operand x, int64_t dim) {
   const OpScope scope("unsqueeze", x.line());
   dim = check_dim(x->dim() + 1, dim);
-  Shape shape = x->shape();
-  shape.insert(dim, 1);
-  return reshaped("unsqueeze", x, shape, false);
+  return reshaped("unsqueeze", x, x->shape().inserted(dim, 1), false);
 }
 
 Tensor flatten(Operand x, int64_t start_dim, int64_t end_dim) {
@@ -254,12 +245,8 @@ Tensor select(Operand x, int64_t dim, int64_t index) {
   check(-size <= index && index < size, "index ", index, " is out of range for dimension ", dim, " of x ",
         x->shape());
   if (index < 0) index += size;
-  Shape shape = x->shape();
-  Strides strides = x->strides();
-  const int64_t offset = index * strides[dim];
-  shape.erase(dim);
-  strides.erase(dim);
-  return record("select", TensorImpl::view(x, shape, strides, offset),
+  const int64_t offset = index * x->strides()[dim];
+  return record("select", TensorImpl::view(x, x->shape().erased(dim), x->strides().erased(dim), offset),
                 {{x, kScattered,
                   [=](const Tensor& g) { return scatter_slice(unsqueeze(g, dim), dim, size, index, 1); }}},
                 {{"dim", dim}, {"index", index}});
@@ -329,8 +316,7 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, SourceLocation line)
     Shape shape;
   };
   std::vector<Part> parts;
-  Shape shape = model.shape();
-  shape[dim] = 0;
+  Shape shape = model.shape().with(dim, 0);
   for (const Tensor& x : tensors) {
     check(x.dtype() == model.dtype(), "tensors of dtypes ", model.dtype(), " and ", x.dtype(),
           "; convert one with to()");
@@ -346,10 +332,8 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim, SourceLocation line)
   for (size_t i = 0; i < parts.size(); ++i)
     if (parts[i].size > 0) kernel::copy_into(positions(y, dim, parts[i].start, parts[i].size, 1), tensors[i]);
   JointRule rule = [dim, parts = std::move(parts)](const Tensor& g, const Tensor&) {
-    Gradients gradients;
-    for (const Part& part : parts)
-      gradients.push_back(reshape(narrow(g, dim, part.start, part.size), part.shape));
-    return gradients;
+    return detail::mapped(
+        parts, [&](const Part& part) { return reshape(narrow(g, dim, part.start, part.size), part.shape); });
   };
   return record("cat", std::move(y), {tensors.begin(), tensors.end()}, std::move(rule), nullptr, nullptr,
                 {{"dim", dim}}, {"each input gets its part of g: "});
@@ -407,8 +391,7 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, GridIndexing in
   const bool swaps = indexing == GridIndexing::xy && shape.dim() > 1;
   std::vector<Tensor> grids;
   for (const Tensor& x : tensors) {
-    Shape own = Shape::filled(shape.dim(), 1);
-    own[std::ssize(grids)] = x.numel();
+    const Shape own = Shape::filled(shape.dim(), 1).with(std::ssize(grids), x.numel());
     const Tensor grid = expand(reshape(x, own), shape);
     grids.push_back(swaps ? transpose(grid, 0, 1) : grid);
   }
@@ -429,8 +412,7 @@ Tensor repeat(Operand x, const Shape& sizes) {
     shape[d] = numel({sizes[d], shape[d]});
     y = reshape(expand(reshape(y, {before, 1, n}), {before, sizes[d], n}), shape);
   }
-  const bool is_view = TensorImpl::of(y).storage.get() == TensorImpl::of(x).storage.get();
-  return is_view ? clone(y) : y;
+  return TensorImpl::of(y).storage.get() == TensorImpl::of(x).storage.get() ? clone(y) : y;
 }
 
 Tensor tril(Operand x, int64_t diagonal) { return triangle("tril", x, diagonal, le); }
@@ -439,8 +421,7 @@ Tensor triu(Operand x, int64_t diagonal) { return triangle("triu", x, diagonal, 
 // Padding and cropping are inverse: the gradient is padded by the negative amounts.
 Tensor pad(Operand x, const IntList& pads, Scalar value) {
   const OpScope scope("pad", x.line());
-  const size_t most = 2 * static_cast<size_t>(x->dim());
-  check(pads.size() % 2 == 0 && pads.size() <= most, "x is ", x->shape(), " and pads are ", pads,
+  check(pads.size() % 2 == 0 && std::ssize(pads) <= 2 * x->dim(), "x is ", x->shape(), " and pads are ", pads,
         "; give two for each dimension, the last dimension first");
   Shape shape = x->shape();
   IntList back;

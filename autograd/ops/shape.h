@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "autograd/dims.h"
 #include "autograd/operand.h"
 

@@ -1,7 +1,5 @@
 #include "tensor/kernels/softmax.h"
 
-#include <limits>
-
 #include "autograd/node.h"
 #include "autograd/ops/basic.h"
 #include "autograd/ops/elementwise.h"
@@ -18,7 +16,7 @@ Tensor masked(const Operand& x, const Operand& mask) {
   check(mask->dtype() == boolean, "the mask is ", mask->dtype(), " ", mask->shape(),
         "; it must be bool, true = may attend (an additive bias is added to x)");
   broadcast_shapes(x->shape(), mask->shape(), "x", "mask");
-  return kernel::where(mask, x, kernel::full({}, -std::numeric_limits<double>::infinity(), x->dtype()));
+  return kernel::where(mask, x, kernel::full({}, -INFINITY, x->dtype()));
 }
 
 // y = kernel(x, dim) with x set to -inf where the mask is false.   dx = rule(g, y, dim)

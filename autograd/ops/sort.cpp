@@ -11,8 +11,7 @@ namespace {
 
 using MaxKernel = kernel::MaxResult (*)(const Tensor&, int64_t, bool);
 
-ValuesIndices max_with_index(const char* op, MaxKernel max_of, const Operand& x, int64_t dim, bool keepdim,
-                             const char* text) {
+ValuesIndices max_like(const char* op, MaxKernel max_of, const Operand& x, int64_t dim, bool keepdim) {
   const OpScope scope(op, x.line());
   dim = check_dim(x, dim);
   detail::check_nonempty(x, {dim});
@@ -21,6 +20,7 @@ ValuesIndices max_with_index(const char* op, MaxKernel max_of, const Operand& x,
     const Shape kept = reduced_shape(shape, {dim}, true);
     return scatter_add(zeros(shape, g.dtype()), dim, reshape(at(), kept), reshape(g, kept));
   };
+  const char* text = max_of == kernel::max ? "g where $1 is largest" : "g where $1 is smallest";
   return {record(op, y.values, {{x, text, std::move(rule)}},
                  {{"dim", dim}, {"keepdim", keepdim}, {"indices", y.indices}}),
           y.indices};
@@ -31,24 +31,16 @@ Tensor index_of_max(const char* op, MaxKernel max_of, const Operand& x, std::opt
   const OpScope scope(op, x.line());
   const Shape dims = check_dims(x->dim(), dim ? Dims(*dim) : Dims());
   detail::check_nonempty(x, dims);
-  Tensor indices;
-  if (dim) {
-    indices = max_of(x, check_dim(x, *dim), keepdim).indices;
-  } else {
-    const Tensor all = TensorImpl::view(kernel::contiguous(x), {x->numel()});
-    indices = TensorImpl::view(max_of(all, 0, true).indices, Shape::filled(keepdim ? x->dim() : 0, 1));
-  }
+  const Tensor among = dim ? x.tensor() : TensorImpl::view(kernel::contiguous(x), {x->numel()});
+  Tensor indices = max_of(among, dim ? check_dim(x, *dim) : 0, keepdim).indices;
+  if (!dim) indices = TensorImpl::view(indices, Shape::filled(keepdim ? x->dim() : 0, 1));
   return record(op, std::move(indices), {x}, {{"dims", dims}, {"keepdim", keepdim}});
 }
 
 }  // namespace
 
-ValuesIndices max(Operand x, Dim dim, bool keepdim) {
-  return max_with_index("max", kernel::max, x, dim, keepdim, "g where $1 is largest");
-}
-ValuesIndices min(Operand x, Dim dim, bool keepdim) {
-  return max_with_index("min", kernel::min, x, dim, keepdim, "g where $1 is smallest");
-}
+ValuesIndices max(Operand x, Dim dim, bool keepdim) { return max_like("max", kernel::max, x, dim, keepdim); }
+ValuesIndices min(Operand x, Dim dim, bool keepdim) { return max_like("min", kernel::min, x, dim, keepdim); }
 
 Tensor argmax(Operand x, std::optional<Dim> dim, bool keepdim) {
   return index_of_max("argmax", kernel::max, x, dim, keepdim);

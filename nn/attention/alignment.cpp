@@ -7,8 +7,8 @@ namespace heed::F {
 Tensor masked_log_softmax(const Tensor& scores, const Mask& mask) {
   if (mask.allows_all()) return log_softmax(scores, -1);
   const Tensor allowed = broadcast_to(mask.allowed(), scores.shape());
-  const Tensor other =
-      where(sum(to(allowed, int64), -1, true) > 0, -INFINITY, 0.0);  // a row of -inf gives NaN
+  // A row of -inf would give NaN.
+  const Tensor other = where(sum(to(allowed, int64), -1, true) > 0, -INFINITY, 0.0);
   return where(allowed, log_softmax(where(allowed, scores, to(other, scores.dtype())), -1), -INFINITY);
 }
 

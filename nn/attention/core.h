@@ -36,8 +36,8 @@ using AnyCore = AnyCallable<const CoreInputs&>;
 
 namespace detail {
 /// [B, T, heads width] -> [B, heads, T, width]
-inline Tensor as_heads(const Tensor& x, int64_t width) {
-  return transpose(view(x, {x.size(0), x.size(1), x.size(2) / width, width}), 1, 2);
+inline Tensor as_heads(const Tensor& x, int64_t heads) {
+  return transpose(view(x, {x.size(0), x.size(1), heads, x.size(2) / heads}), 1, 2);
 }
 }  // namespace detail
 

@@ -59,22 +59,16 @@ void KeyValueCache::append(const Tensor& keys, const Tensor& values) {
   std::tie(keys_, values_) = std::pair(keys_.appended(keys), values_.appended(values));
 }
 
-void KeyValueCache::advance(std::vector<Tensor> state, int64_t steps) {
-  state_ = std::move(state);
-  steps_ += steps;
-}
-
 void KeyValueCache::roll_back(int64_t length) {
   check_in("KeyValueCache", length >= 0 && length <= this->length(), "cannot roll back to ", length,
            " positions, it holds ", this->length());
   if (length == this->length()) return;
-  if (steps_ > 0) {
-    check_in("KeyValueCache", length == 0, "cannot roll back to ", length,
-             " positions, because it holds a state in place of keys and values");
+  check_in("KeyValueCache", steps_ == 0 || length == 0, "cannot roll back to ", length,
+           " positions, because it holds a state in place of keys and values");
+  if (steps_ > 0)
     *this = KeyValueCache();
-    return;
-  }
-  for (Tensor* view : {&keys_.view, &values_.view}) *view = narrow(*view, 2, 0, length);
+  else
+    for (Tensor* view : {&keys_.view, &values_.view}) *view = narrow(*view, 2, 0, length);
 }
 
 void KeyValueCache::select(const Tensor& rows) {

@@ -15,7 +15,10 @@ class KeyValueCache {
   void append(const Tensor& keys, const Tensor& values);
   /// For attention that keeps a state in place of keys and values: the state after `steps` more positions,
   /// tensors [B, ...].
-  void advance(std::vector<Tensor> state, int64_t steps);
+  void advance(std::vector<Tensor> state, int64_t steps) {
+    state_ = std::move(state);
+    steps_ += steps;
+  }
   /// Keeps only the first `length` positions. Throws if there are fewer, and for a state, which has no way
   /// back but to its beginning.
   void roll_back(int64_t length);

@@ -2,7 +2,6 @@
 
 #include "autograd/ops/activation.h"
 #include "autograd/ops/basic.h"
-#include "autograd/ops/linear_recurrence.h"
 #include "autograd/ops/scan.h"
 #include "nn/init.h"
 #include "tensor/kernels/matmul.h"
@@ -47,9 +46,7 @@ static LinearAttentionResult in_chunks(const Tensor& query, const Tensor& key, c
   const int64_t n = (T + C - 1) / C;
   const auto chunks = [&](const Tensor& x) {  // [..., T, d] -> [..., n, C, d]; absent positions are 0
     if (!x.defined()) return x;
-    Shape shape = x.shape();
-    shape[x.dim() - 2] = n;
-    shape.insert(x.dim() - 1, C);
+    const Shape shape = x.shape().with(x.dim() - 2, n).inserted(x.dim() - 1, C);
     return reshape(n * C == T ? x : pad(x, {0, 0, 0, n * C - T}), shape);
   };
   const Tensor Q = chunks(query), K = chunks(key), V = chunks(value), beta = chunks(options.beta);
@@ -73,20 +70,18 @@ static LinearAttentionResult in_chunks(const Tensor& query, const Tensor& key, c
 }
 
 // Throws unless shapes and rule fit.
-static void check_linear(const Operand& query, const Operand& key, const Operand& value,
+static void check_linear(const Tensor& q, const Tensor& k, const Tensor& v,
                          const LinearAttentionOptions& options) {
   const bool gated = options.rule == LinearRule::gated || options.rule == LinearRule::gated_delta;
   const bool corrects = options.rule == LinearRule::delta || options.rule == LinearRule::gated_delta;
-  check_floating(query);
-  check(
-      options.decay.defined() == gated && options.beta.defined() == corrects,
-      "the rules gated and gated_delta need a decay, the rules delta and gated_delta a beta, and the others "
-      "have none");
+  check_floating(q);
+  check(options.decay.defined() == gated && options.beta.defined() == corrects,
+        "the rules gated and gated_delta need a decay, the rules delta and gated_delta a beta, and the "
+        "others have none");
   check(options.is_causal || options.rule == LinearRule::linear,
         "without is_causal, which position changes the state first? Only the rule linear has an answer");
   check(options.chunk > 0, "chunk is ", options.chunk, "; it must be positive");
-  if (!key.defined() && !value.defined() && !options.is_causal && options.state.defined()) return;
-  const Tensor &q = query, &k = key, &v = value;
+  if (!k.defined() && !v.defined() && !options.is_causal && options.state.defined()) return;
   const bool ranks = k.dim() >= 2 && q.dim() == k.dim() && v.dim() == k.dim();
   Shape like_q = k.shape(), like_v = k.shape();
   if (ranks) {
@@ -147,10 +142,7 @@ LinearAttentionResult F::linear_attention(Operand query, Operand key, Operand va
   const Tensor& model = k.defined() ? k : rule.state;
   const int64_t H = model.dim() > 2 ? model.size(-3) : 1, group = H > 0 && q.dim() > 2 ? q.size(-3) / H : 1;
   if (group > 1) {  // [..., Hq, T, D] -> [..., H, Hq / H, T, D], the others [..., H, 1, T, D]
-    Shape grouped = q.shape();
-    grouped[q.dim() - 3] = H;
-    grouped.insert(q.dim() - 2, group);
-    q = reshape(q, grouped);
+    q = reshape(q, q.shape().with(q.dim() - 3, H).inserted(q.dim() - 2, group));
     for (Tensor* x : {&k, &v, &rule.decay, &rule.beta, &rule.state})
       if (x->defined()) *x = unsqueeze(*x, -3);
   }
@@ -182,8 +174,7 @@ LinearAttentionResult F::wkv(Operand key, Operand value, Operand decay, Operand 
   const int64_t T = key->size(-2), C = key->size(-1);
   const Shape lead = kernel::leading(key);
   check_parameter("the state", state, kernel::matrix_shape(lead, 3, C), key);
-  Shape channels = lead;
-  channels.push_back(C);
+  const Shape channels = lead.inserted(lead.dim(), C);
   const auto each_step = [&](const Tensor& x) { return unsqueeze(broadcast_to(x, channels), -2); };
 
   using Span = std::vector<Tensor>;  // decay, m, sum of weighted values, sum of weights
@@ -194,11 +185,9 @@ LinearAttentionResult F::wkv(Operand key, Operand value, Operand decay, Operand 
   };
   const Tensor none = zeros(kernel::matrix_shape(lead, 1, C), key->dtype()), one = ones_like(key);
   const Span past = state.defined() ? split(state, 1, -2) : Span{none, none, none - 1e30};
-  Span sums =
-      associative_scan(join,
-                       Span{cat({none, expand(each_step(decay), key->shape())}, -2), cat({past[2], key}, -2),
-                            cat({past[0], value}, -2), cat({past[1], one}, -2)},
-                       -2);
+  const Span spans{cat({none, expand(each_step(decay), key->shape())}, -2), cat({past[2], key}, -2),
+                   cat({past[0], value}, -2), cat({past[1], one}, -2)};
+  Span sums = associative_scan(join, spans, -2);
   const auto last = [&](const Tensor& x) { return narrow(x, -2, T, 1); };
   const Tensor after = cat({last(sums[2]), last(sums[3]), last(sums[1])}, -2);
   for (Tensor& x : sums) x = narrow(x, -2, 0, T);

@@ -43,8 +43,7 @@ Mask Mask::lengths(const Tensor& lengths, int64_t keys) {
         " ", lengths.shape(), "; lengths are int64 [B], or [B, Tq] with one for each query");
   check(all(logical_and(lengths >= 0, lengths <= keys)).item<bool>(), "given ", lengths,
         "; lengths must be from 0 to ", keys);
-  const Tensor of_queries = lengths.dim() == 1 ? unsqueeze(lengths, 1) : lengths;
-  return arange(keys, int64) < unsqueeze(of_queries, -1);
+  return arange(keys, int64) < unsqueeze(lengths.dim() == 1 ? unsqueeze(lengths, 1) : lengths, -1);
 }
 
 Mask operator&(const Mask& a, const Mask& b) {
@@ -60,8 +59,8 @@ Mask operator|(const Mask& a, const Mask& b) {
 Mask operator~(const Mask& a) { return a.allows_all() ? zeros({1, 1}, boolean) : logical_not(a.allowed_); }
 
 Tensor Mask::zero_unattended(const Tensor& x) const {
-  if (allows_all() || std::isfinite(sum(x.detach()).item()))
-    return x;  // a sum is finite only if its terms are
+  // A sum is finite only if its terms are.
+  if (allows_all() || std::isfinite(sum(x.detach()).item())) return x;
   const Tensor attended = allowed_.dim() > 1 ? any(allowed_, -2) : allowed_;  // [..., Tk]
   return where(unsqueeze(attended, -1), x, 0);
 }

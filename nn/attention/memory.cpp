@@ -15,9 +15,8 @@ Tensor F::hopfield_retrieve(Operand state, Operand patterns, const HopfieldOptio
   for (int64_t i = 0; i < options.max_steps; ++i) {
     const Tensor next = scaled_dot_product_attention(xi, patterns, patterns, update).output;
     const Tensor change = (next - xi).detach();
-    const bool settled = change.numel() == 0 || max(abs(change)).item() <= options.tolerance;
     xi = next;
-    if (settled) break;
+    if (change.numel() == 0 || max(abs(change)).item() <= options.tolerance) break;
   }
   return xi;
 }
@@ -36,13 +35,10 @@ AllKeys keep_keys(const CoreInputs& in) {
 
 Tensor Hopfield::operator()(const CoreInputs& in) const {
   const AllKeys all = keep_keys(in);
-  HopfieldOptions settle = options;
-  settle.max_steps = options.max_steps - 1;
-  settle.mask = all.mask;
+  const HopfieldOptions settle{options.beta, options.max_steps - 1, options.tolerance, all.mask};
+  const AttentionOptions last{.mask = all.mask, .scale = options.beta};
   const Tensor query = F::hopfield_retrieve(in.q, all.keys, settle);
-  return F::scaled_dot_product_attention(query, all.keys, all.values,
-                                         {.mask = all.mask, .scale = options.beta})
-      .output;
+  return F::scaled_dot_product_attention(query, all.keys, all.values, last).output;
 }
 
 Tensor NearestNormaliser::operator()(const Tensor& scores, const Mask& mask) const {

@@ -42,17 +42,15 @@ void check_form(const MultiheadAttention& layer) {
   check_in(kName, form.latent_dim > 0 || form.latent_rotary_dim == 0,
            "latent_rotary_dim is for latents: give latent_dim");
   const bool scores = form.qk_norm || form.differential || form.relative_score;
-  check_in(
-      kName, form.latent_dim == 0 || !(scores || form.rotary || form.num_kv_heads || form.core),
-      "latents are one head of keys without positions: latent_dim excludes rotary (give latent_rotary_dim), "
-      "num_kv_heads, qk_norm, differential, relative_score and core");
-  check_in(
-      kName,
-      !form.core ||
-          !(form.position_bias || form.relative_score || form.soft_cap > 0 || form.window || form.sinks > 0 ||
-            form.sink_logit || form.memory_tokens > 0 || form.differential || form.talking_heads),
-      "a core has no scores: it excludes position_bias, relative_score, soft_cap, window, sinks, sink_logit, "
-      "memory_tokens, differential and talking_heads");
+  check_in(kName, form.latent_dim == 0 || !(scores || form.rotary || form.num_kv_heads || form.core),
+           "latents are one head of keys without positions: latent_dim excludes rotary ",
+           "(give latent_rotary_dim), num_kv_heads, qk_norm, differential, relative_score and core");
+  const bool of_scores = form.position_bias || form.relative_score || form.soft_cap > 0 || form.window ||
+                         form.sinks > 0 || form.sink_logit || form.memory_tokens > 0 || form.differential ||
+                         form.talking_heads;
+  check_in(kName, !form.core || !of_scores,
+           "a core has no scores: it excludes position_bias, relative_score, soft_cap, window, sinks, ",
+           "sink_logit, memory_tokens, differential and talking_heads");
 }
 
 Shape shape_of(const Tensor& x) { return x.defined() ? x.shape() : Shape{}; }
@@ -68,11 +66,9 @@ void check_inputs(const MultiheadAttention& layer, const Tensor& query, const Te
            "rotary positions are for self-attention");
   check_in(kName, !layer.form.core || !options.need_weights,
            "a core has no weights; an AttentionScope sees those that it computes");
-  if (!key.defined() && !value.defined()) {
-    check_in(kName, cache && cache->length() > 0,
-             "there are no keys and values, and no cache that holds some");
-    return;
-  }
+  if (!key.defined() && !value.defined())
+    return check_in(kName, cache && cache->length() > 0,
+                    "there are no keys and values, and no cache that holds some");
   const auto fits = [&](const Tensor& x, int64_t width) {
     return x.defined() && x.dim() == query.dim() && x.size(-1) == width &&
            (x.dim() == 2 || x.size(0) == query.size(0));
@@ -103,13 +99,11 @@ Projected project_latents(const MultiheadAttention& layer, const Linear& kv_a, c
     return cat({first, rotate.forward(narrow(y, -1, begin, R), past)}, -1);
   };
   const Tensor up = view(kv_b.weight, {layer.num_heads, 2 * D, L});
-  const Tensor q = detail::as_heads(linear(x, layer.q_proj_weight), D + R);
-  Projected all{rotated(q, matmul(narrow(q, -1, 0, D), narrow(up, 1, 0, D)), D), {}, {}};
-  if (!keys.defined()) return all;
+  const Tensor q = detail::as_heads(linear(x, layer.q_proj_weight), layer.num_heads);
+  const Tensor queries = rotated(q, matmul(narrow(q, -1, 0, D), narrow(up, 1, 0, D)), D);
+  if (!keys.defined()) return {queries, {}, {}};
   const Tensor c = unsqueeze(kv_a(keys), 1);
-  all.k = rotated(c, narrow(c, -1, 0, L), L);
-  all.v = narrow(c, -1, 0, 0);
-  return all;
+  return {queries, rotated(c, narrow(c, -1, 0, L), L), narrow(c, -1, 0, 0)};
 }
 
 // Each [B, heads, T, D], of the positions after `past`. Each product uses its rows of in_proj_weight: slicing
@@ -126,11 +120,12 @@ Projected project_all(const MultiheadAttention& layer, const Tensor& x, const Te
   const auto weights =
       parts(layer.in_proj_weight, {layer.q_proj_weight, layer.k_proj_weight, layer.v_proj_weight});
   const auto biases = parts(layer.in_proj_bias, std::vector<Tensor>(3));
-  const auto project = [&](const Tensor& y, size_t i, int64_t width) {
-    return y.defined() ? detail::as_heads(linear(y, weights[i], biases[i]), width) : y;
+  const auto project = [&](const Tensor& y, size_t i, int64_t heads) {
+    return y.defined() ? detail::as_heads(linear(y, weights[i], biases[i]), heads) : y;
   };
   const int64_t width = score_width(layer);
-  Projected all{project(x, 0, width), project(keys, 1, width), project(values, 2, D)};
+  Projected all{project(x, 0, E / width), project(keys, 1, kv / width),
+                project(values, 2, layer.num_kv_heads)};
   for (Tensor* y : {&all.q, &all.k}) {
     if (form.qk_norm && y->defined()) *y = of_one_length(*y);
     if (form.rotary) *y = RotaryPosition(width, form.rotary_scaling).forward(*y, past);
@@ -146,8 +141,7 @@ void add_memory(const MultiheadAttention& layer, Projected& all, AttentionOption
   const auto joined = [&](const Tensor& memory, const Tensor& x) {
     return cat({expand(memory, {x.size(0), -1, -1, -1}), x}, 2);
   };
-  const Tensor& memory_k = layer.memory_k;
-  all.k = joined(layer.form.qk_norm ? of_one_length(memory_k) : memory_k, all.k);
+  all.k = joined(layer.form.qk_norm ? of_one_length(layer.memory_k) : Tensor(layer.memory_k), all.k);
   if (layer.memory_v.defined()) all.v = joined(layer.memory_v, all.v);
   const auto widened = [&](const Tensor& x, Scalar value) {  // a mask or bias, with a value for the tokens
     return x.defined() ? pad(expand(x, broadcast_shapes(x.shape(), {keys})), {tokens, 0}, value) : x;
@@ -158,7 +152,7 @@ void add_memory(const MultiheadAttention& layer, Projected& all, AttentionOption
   if (options.window) options.sinks += tokens;
 }
 
-Tensor added(const Tensor& a, const Tensor& b) { return a.defined() ? a + b : b; }
+Tensor sum_of(const Tensor& a, const Tensor& b) { return a.defined() ? a + b : b; }
 
 // Outputs [B, H, Tq, D] and weights by the scores of all queries and keys.
 AttentionResult attend_by_scores(const MultiheadAttention& layer, Projected all, AttentionOptions options) {
@@ -179,7 +173,7 @@ AttentionResult attend_by_scores(const MultiheadAttention& layer, Projected all,
     return arange(std::max<int64_t>(0, Tq + Tk - 1), all.q.dtype()) - (options.past + Tq - 1);
   };
   if (form.position_bias)
-    options.position_bias = added(options.position_bias, (*form.position_bias)(distances()));
+    options.position_bias = sum_of(options.position_bias, (*form.position_bias)(distances()));
   const auto mixture = [](const Tensor& m) {  // y_g = sum_h m_hg x_h for heads h, g
     return [m](const Tensor& x) { return view(matmul(t(m), flatten(x, 2)), x.shape()); };
   };
@@ -192,7 +186,7 @@ AttentionResult attend_by_scores(const MultiheadAttention& layer, Projected all,
     AttentionOptions with_score = options;
     if (form.relative_score)
       with_score.bias =
-          added(options.bias, (*form.relative_score)(q, detail::repeat_heads(k, q.size(1)), distances()));
+          sum_of(options.bias, (*form.relative_score)(q, detail::repeat_heads(k, q.size(1)), distances()));
     return F::scaled_dot_product_attention(q, k, all.v, with_score);
   };
   if (layer.subln) {  // differential
@@ -300,8 +294,7 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
   }
 
   Tensor heads = result.output;  // [B, H, Tq, D]
-  if (gate_proj)
-    heads = heads * sigmoid(detail::as_heads((*gate_proj)(x), gate_proj->out_features() / num_heads));
+  if (gate_proj) heads = heads * sigmoid(detail::as_heads((*gate_proj)(x), num_heads));
   const Tensor output = out_proj(flatten(transpose(heads, 1, 2), 2));  // [B, Tq, E]
   if (result.weights.defined() && options.average_attn_weights) result.weights = mean(result.weights, 1);
   if (cache) *cache = std::move(grown);  // last: an error leaves the cache unchanged

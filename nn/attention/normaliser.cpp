@@ -11,15 +11,12 @@ static Tensor gumbel_noise(const Tensor& x) { return -log(-log(rand(x.shape(), x
 // 1 at the largest of each row of `scores`, else 0; a row of p that is 0 gives 0, NaN stays. The gradient is
 // that of p.
 static Tensor straight_through(const Tensor& p, const Tensor& scores) {
-  const auto largest = function(
-      "hard_choice",
-      [&](const Tensor& weights) {
-        if (weights.numel() == 0) return weights;
-        const Tensor chosen = one_hot(argmax(scores, -1), weights.size(-1));
-        return where(isnan(weights), weights, to(chosen, weights.dtype()) * to(weights > 0, weights.dtype()));
-      },
-      [](const Tensor& g, const Tensor&) { return g; });
-  return largest(p);
+  const auto largest = [&](const Tensor& weights) {
+    if (weights.numel() == 0) return weights;
+    const Tensor chosen = one_hot(argmax(scores, -1), weights.size(-1));
+    return where(isnan(weights), weights, to(chosen, weights.dtype()) * to(weights > 0, weights.dtype()));
+  };
+  return function("hard_choice", largest, [](const Tensor& g, const Tensor&) { return g; })(p);
 }
 
 // Gumbel-max: argmax(log p + G), with G = -log(-log(u)) and uniform u, is a sample from p.
@@ -31,8 +28,7 @@ Tensor HardNormaliser::operator()(const Tensor& scores, const Mask& mask) const 
 Tensor SigmoidNormaliser::operator()(const Tensor& scores, const Mask& mask) const {
   const Tensor s = mask.allows_all() ? scores : where(mask.allowed(), scores, -INFINITY);
   if (bias) return sigmoid(s + *bias);
-  const Tensor allowed =
-      mask.allows_all() ? ones(s.shape(), boolean) : broadcast_to(mask.allowed(), s.shape());
+  const Tensor allowed = broadcast_to(mask.allows_all() ? ones({}, boolean) : mask.allowed(), s.shape());
   return sigmoid(s - log(maximum(to(sum(allowed, -1, true), s.dtype()), 1)));
 }
 
@@ -63,9 +59,7 @@ HardSample sample_hard(const Tensor& scores, const Mask& mask) {
 }
 
 double RewardBaseline::operator()(const Tensor& rewards) {
-  const double before = mean;
-  mean = decay * mean + (1 - decay) * heed::mean(rewards.detach()).item();
-  return before;
+  return std::exchange(mean, decay * mean + (1 - decay) * heed::mean(rewards.detach()).item());
 }
 
 Tensor F::reinforce_loss(Operand log_prob, Operand reward, double baseline, const Tensor& mask) {

@@ -15,9 +15,7 @@ namespace heed {
 
 /// What AttentionPooling accepts as a normaliser.
 template <class N>
-concept Normaliser = requires(const N& normaliser, const Tensor& scores, const Mask& mask) {
-  { normaliser(scores, mask) } -> std::convertible_to<Tensor>;
-};
+concept Normaliser = std::is_invocable_r_v<Tensor, const N&, const Tensor&, const Mask&>;
 
 /// exp(s_j) / sum_k exp(s_k) over the keys that the mask allows.
 struct SoftmaxNormaliser {

@@ -53,7 +53,7 @@ struct AttentionPoolingOptions {
 /// A query that may attend to nothing gives 0. State dict: the names of the score's members, and those of the
 /// normaliser after "normaliser.". Errors: scores, weights or a mask of another shape.
 template <class ScoreType, class NormaliserType = SoftmaxNormaliser>
-class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType>> {
+struct AttentionPooling : Layer<AttentionPooling<ScoreType, NormaliserType>> {
   static_assert(
       Score<ScoreType>,
       "AttentionPooling: a score is called as Tensor operator()(const Tensor& q, const Tensor& k) const");
@@ -61,7 +61,6 @@ class AttentionPooling : public Layer<AttentionPooling<ScoreType, NormaliserType
                 "AttentionPooling: a normaliser is called as Tensor operator()(const Tensor& scores, const "
                 "Mask&) const");
 
- public:
   /// AttentionPooling pooling{DotScore()} normalizes by softmax.
   explicit AttentionPooling(ScoreType scoring, NormaliserType normalizing = {},
                             AttentionPoolingOptions options = {})

@@ -1,6 +1,5 @@
 #include "nn/attention/scaled_dot_product.h"
 
-#include "autograd/ops/index.h"
 #include "autograd/ops/shape.h"
 
 namespace heed {
@@ -10,10 +9,7 @@ namespace heed {
 static Tensor split_heads(const Tensor& x, int64_t from_end, int64_t groups) {
   if (!x.defined() || x.dim() < from_end) return x;
   const int64_t dim = x.dim() - from_end, size = x.size(dim);
-  Shape shape = x.shape();
-  shape[dim] = size == 1 ? 1 : size / groups;
-  shape.insert(dim, size == 1 ? 1 : groups);
-  return view(x, shape);
+  return view(x, x.shape().with(dim, size == 1 ? 1 : size / groups).inserted(dim, size == 1 ? 1 : groups));
 }
 
 // Each head has its own keys, or one head has those for all.
@@ -33,10 +29,6 @@ static AttentionResult attend(Operand query, Operand key, Operand value, const A
   return {blocked_attention(query, key, value, options), {}};
 }
 
-Tensor detail::repeat_heads(const Tensor& x, int64_t heads) {
-  return !x.defined() || x.size(-3) == heads ? x : repeat_interleave(x, heads / x.size(-3), -3);
-}
-
 AttentionResult F::scaled_dot_product_attention(Operand query, Operand key, Operand value,
                                                 const AttentionOptions& options) {
   const OpScope scope("scaled_dot_product_attention", query.line());
@@ -47,8 +39,8 @@ AttentionResult F::scaled_dot_product_attention(Operand query, Operand key, Oper
   const int64_t heads = query->size(-3), groups = key->size(-3);
   check(groups > 0 && heads % groups == 0, "query ", query->shape(), " has ", heads, " heads, and key ",
         key->shape(), " has ", groups, "; the second number must divide the first");
-  if (heads == groups || detail::needs_weights(options) ||
-      attention_captured())  // weights are [..., H, Tq, Tk]
+  // Weights are [..., H, Tq, Tk].
+  if (heads == groups || detail::needs_weights(options) || attention_captured())
     return attend(query, detail::repeat_heads(key, heads), detail::repeat_heads(value, heads), options);
 
   const Shape scores =

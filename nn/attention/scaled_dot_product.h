@@ -1,5 +1,6 @@
 #pragma once
 
+#include "autograd/ops/index.h"
 #include "nn/attention/pooling.h"
 
 /// Scaled dot-product attention, the function inside MultiheadAttention.
@@ -31,7 +32,9 @@ AttentionResult scaled_dot_product_attention(Operand query, Operand key, Operand
 namespace detail {
 /// Keys or values [..., Hkv, Tk, D] for `heads` heads of queries, each repeated: [..., heads, Tk, D]. Hkv
 /// must divide `heads`.
-Tensor repeat_heads(const Tensor& x, int64_t heads);
+inline Tensor repeat_heads(const Tensor& x, int64_t heads) {
+  return !x.defined() || x.size(-3) == heads ? x : repeat_interleave(x, heads / x.size(-3), -3);
+}
 }  // namespace detail
 
 }  // namespace heed

@@ -6,19 +6,18 @@
 namespace heed {
 
 static Tensor dot_products(const char* name, const Tensor& q, const Tensor& k) {
-  check_in(
-      name, q.dim() >= 2 && k.dim() >= 2 && q.size(-1) == k.size(-1), "queries are ", q.shape(), ", keys ",
-      k.shape(),
-      "; they must be [..., Tq, d] and [..., Tk, d] of one width (bilinear and additive scores take two)");
+  check_in(name, q.dim() >= 2 && k.dim() >= 2 && q.size(-1) == k.size(-1), "queries are ", q.shape(),
+           ", keys ", k.shape(), "; they must be [..., Tq, d] and [..., Tk, d] of one width ",
+           "(bilinear and additive scores take two)");
   return matmul(q, transpose(k));
 }
 
 const Tensor& CachedKeys::mapped_by(const Linear& map) const {
   const auto version = [](const Tensor& x) { return x.defined() ? TensorImpl::of(x).storage->version : 0; };
-  const int64_t versions = version(map.weight) + version(map.bias);
-  if (source_.map != &map || source_.versions != versions || source_.recorded != grad_enabled()) {
+  const std::tuple source(&map, version(map.weight) + version(map.bias), grad_enabled());
+  if (source_ != source) {
     mapped_ = map(*this);
-    source_ = {&map, versions, grad_enabled()};
+    source_ = source;
   }
   return mapped_;
 }

@@ -40,19 +40,14 @@ class CachedKeys : public Tensor {
   const Tensor& mapped_by(const Linear& map) const;
 
  private:
-  mutable struct {
-    const Linear* map = nullptr;
-    int64_t versions = 0;
-    bool recorded = false;
-  } source_;  // of mapped_
+  // The map that made mapped_, the versions of its parameters, and whether that was recorded.
+  mutable std::tuple<const Linear*, int64_t, bool> source_;
   mutable Tensor mapped_;
 };
 
 /// What AttentionPooling accepts as a score.
 template <class S>
-concept Score = requires(const S& score, const Tensor& q, const CachedKeys& k) {
-  { score(q, k) } -> std::convertible_to<Tensor>;
-};
+concept Score = std::is_invocable_r_v<Tensor, const S&, const Tensor&, const CachedKeys&>;
 
 /// q . k, for queries and keys of one width.
 struct DotScore {

@@ -5,11 +5,6 @@
 
 namespace heed {
 
-// [B, T, H d] -> [B, H, T, d]
-static Tensor split_heads(const Tensor& y, const CoreInputs& in) {
-  return detail::as_heads(y, y.size(2) / in.q.size(1));
-}
-
 // The mask of the new keys, [..., 1, T], undefined if all are seen. Throws for what a state cannot do.
 static Tensor mask_of_keys(const CoreInputs& in) {
   const AttentionOptions& o = in.options;
@@ -46,7 +41,7 @@ Tensor LinearCore::operator()(const CoreInputs& in) const {
 }
 
 Tensor GatedNorm::gated(const Tensor& heads, const CoreInputs& in) const {
-  return g_norm(heads) * silu(split_heads(g_proj(in.x), in));
+  return g_norm(heads) * silu(detail::as_heads(g_proj(in.x), in.q.size(1)));
 }
 
 Tensor retention_decay(int64_t num_heads, DType dtype) {
@@ -60,13 +55,13 @@ Tensor Retention::operator()(const CoreInputs& in) const {
 }
 
 Tensor GatedLinearAttention::operator()(const CoreInputs& in) const {
-  const Tensor decay = softplus(-split_heads(gk_proj[1](gk_proj[0](in.x)), in)) * (-1.0 / 16);
+  const Tensor decay = softplus(-detail::as_heads(gk_proj[1](gk_proj[0](in.x)), in.q.size(1))) * (-1.0 / 16);
   return gated(attend_with_state(in, in.q, in.k, in.v, {.rule = LinearRule::gated, .decay = decay}), in);
 }
 
 Tensor DeltaNet::attend(const CoreInputs& in, const Tensor& decay) const {
   const LinearRule rule = decay.defined() ? LinearRule::gated_delta : LinearRule::delta;
-  const Tensor beta = sigmoid(split_heads(b_proj(in.x), in));
+  const Tensor beta = sigmoid(detail::as_heads(b_proj(in.x), in.q.size(1)));
   return gated(attend_with_state(in, unit_length(silu(in.q)), unit_length(silu(in.k)), in.v,
                                  {.rule = rule, .decay = decay, .beta = beta}),
                in);

@@ -35,10 +35,6 @@ std::string described(const std::vector<Tensor>& inputs, const Tensor& result, i
   return all;
 }
 
-const char* hint(double anomaly) {
-  return anomaly == -INFINITY ? "; AnomalyGuard({.infinity = false}) allows masks of -inf" : "";
-}
-
 }  // namespace
 
 int64_t AnomalyGuard::first_anomaly(const Tensor& x) const {
@@ -49,15 +45,16 @@ int64_t AnomalyGuard::first_anomaly(const Tensor& x) const {
 void AnomalyGuard::on_result(const Operation& op, const Tensor& value) {
   const int64_t at = OpScope::rule() ? -1 : first_anomaly(value);
   if (at < 0) return;
+  const auto report = [&](const Tensor& x, int64_t index, const std::string& what, const char* remark) {
+    fail_in(op.name, what, value_at(x, index), remark, described(op.inputs, value, at),
+            element(x, index) == -INFINITY ? "; AnomalyGuard({.infinity = false}) allows masks of -inf" : "");
+  };
   for (size_t i = 0; i < op.inputs.size(); ++i)
     if (const int64_t wrong = first_anomaly(op.inputs[i]); wrong >= 0)
-      fail_in(
-          op.name, "operand ", i + 1, " contains ", value_at(op.inputs[i], wrong),
-          ", which no operation under the guard computed; check the data, the parameters, and writes into "
-          "them",
-          described(op.inputs, value, at), hint(element(op.inputs[i], wrong)));
-  fail_in(op.name, "the result ", value.shape(), " is ", value_at(value, at), described(op.inputs, value, at),
-          hint(element(value, at)));
+      report(op.inputs[i], wrong, text("operand ", i + 1, " contains "),
+             ", which no operation under the guard computed; check the data, the parameters, and writes into "
+             "them");
+  report(value, at, text("the result ", value.shape(), " is "), "");
 }
 
 // Drops operations whose graph was freed or released: the latest ones at every call, because a backward pass

@@ -1,7 +1,5 @@
 #include "nn/debug/check_module.h"
 
-#include <set>
-
 #include "autograd/debug/gradcheck.h"
 #include "autograd/debug/graph.h"
 #include "autograd/ops/basic.h"
@@ -9,7 +7,6 @@
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/reduce.h"
 #include "tensor/parallel.h"
-#include "tensor/table.h"
 
 namespace heed {
 namespace {
@@ -38,28 +35,26 @@ Tensors leaves(const Tensors& all) {
   return each_floating(all, [](const Tensor& x) { return clone(x).requires_grad_(); });
 }
 
-// The largest difference between two lists, relative to max(1, |b|); "" if it is within the tolerance.
-std::string max_difference_text(const Tensors& a, const Tensors& b, double tolerance) {
-  if (a.size() != b.size()) return text(a.size(), " results and ", b.size());
+// Fails with the largest difference between two lists, relative to max(1, |b|), unless it is within the
+// tolerance.
+void expect_equal(const Tensors& a, const Tensors& b, const std::string& what, const char* cause,
+                  double tolerance = 0) {
+  expect(a.size() == b.size(), text(what, ": ", a.size(), " results and ", b.size()), cause);
   std::string found;
   for (size_t k = 0; k < a.size(); ++k) {
-    if (a[k].shape() != b[k].shape()) return text("shapes ", a[k].shape(), " and ", b[k].shape());
+    const Shape &shape = a[k].shape(), &other = b[k].shape();
+    expect(shape == other, text(what, ": shapes ", shape, " and ", other), cause);
     const auto x = a[k].to_vector<double>(), y = b[k].to_vector<double>();
     for (size_t i = 0; i < x.size(); ++i) {
       if (x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]))) continue;
       const double difference = std::abs(x[i] - y[i]) / std::max(1.0, std::abs(y[i]));
       if (difference <= tolerance) continue;
       tolerance = std::isnan(difference) ? INFINITY : difference;
-      found = text(x[i], " and ", y[i], " at element ", i, " of ", a[k].shape(),
+      found = text(what, ": ", x[i], " and ", y[i], " at element ", i, " of ", shape,
                    a.size() > 1 ? text(" of result ", k + 1) : "");
     }
   }
-  return found;
-}
-void expect_equal(const Tensors& a, const Tensors& b, const std::string& what, const char* cause,
-                  double tolerance = 0) {
-  const std::string found = max_difference_text(a, b, tolerance);
-  expect(found.empty(), what + ": " + found, cause);
+  expect(found.empty(), found, cause);
 }
 
 Tensors members(const Module& module) {
@@ -96,10 +91,12 @@ struct Pass {
 struct ModuleChecker {
   const CheckedModule& subject;
   const CheckModuleOptions& options;
+  const std::function<CheckedModule()>& make;  // null if unknown
   const Tensors inputs;
   const int threads_before = num_threads();
+  const Generator generator_before = default_generator();
   Tensors values_before = {};  // of the subject's members
-  ModuleReport report = {};
+  ModuleReport report = {subject.module->type_name(), {}};
 
   struct Check {
     const char* name;
@@ -107,6 +104,8 @@ struct ModuleChecker {
     std::vector<const char*> needs = {};  // checks whose failure explains that of this one
     const char* cause_of_error = "the module threw an error; its message says where";
   };
+
+  ~ModuleChecker() { default_generator() = generator_before; }
 
   ModuleReport run() {
     const Check checks[] = {
@@ -126,7 +125,6 @@ struct ModuleChecker {
         {"saved and loaded", &ModuleChecker::saved_and_loaded},
         {"leaks", &ModuleChecker::leaks},
     };
-    report.module = subject.module->type_name();
     for (const Check& check : checks) {
       report.checks.push_back(result_of(check));
       restore();
@@ -194,8 +192,7 @@ struct ModuleChecker {
     return 0;
   }
   bool has_rows(const Tensor& x) const {
-    const int64_t dim = options.batch_dim;
-    return rows() > 0 && x.dim() > dim && x.size(dim) == rows();
+    return rows() > 0 && x.dim() > options.batch_dim && x.size(options.batch_dim) == rows();
   }
   Tensors some_rows(int64_t first, int64_t count) const {
     skip_if(rows() == 0, "there are no rows");
@@ -414,11 +411,11 @@ struct ModuleChecker {
     other.module->load_state_dict(state);
     expect_equal(evaluated(other, inputs), want, "saved, and loaded into another",
                  "a buffer that matters is not persistent, or something computed from parameters is kept");
-    if (!subject.make) return;
+    if (!make) return;
     Tensors results[2];
     try {
       for (Tensors& result : results) {
-        const CheckedModule built = subject.make();
+        const CheckedModule built = make();
         built.module->load_state_dict(state);
         result = evaluated(built, inputs);
       }
@@ -472,12 +469,9 @@ std::string to_string(const ModuleReport& report) {
 }
 
 ModuleReport detail::check_module(const CheckedModule& subject, const Tensors& inputs,
-                                  const CheckModuleOptions& options) {
-  const struct Restore {
-    ~Restore() { default_generator() = before; }
-    const Generator before = default_generator();
-  } restore;
-  return ModuleChecker{subject, options, clones(inputs)}.run();
+                                  const CheckModuleOptions& options,
+                                  const std::function<CheckedModule()>& make) {
+  return ModuleChecker{subject, options, make, clones(inputs)}.run();
 }
 
 detail::NotCallable::NotCallable(const Module& module, size_t inputs)
@@ -486,30 +480,21 @@ detail::NotCallable::NotCallable(const Module& module, size_t inputs)
                        inputs == 1 ? " tensor" : " tensors")
                 : text("check_module: ", inputs, " inputs; give one to four, or a call")) {}
 
-std::vector<Tensor> detail::held_parameters(const Optimizer& optimizer) {
-  Tensors held;
-  for (size_t group = 0; group < optimizer.groups(); ++group)
-    for (const Tensor& p : optimizer.params(group)) held.push_back(p);
-  return held;
-}
-
 bool detail::is_among(const Tensors& all, const Tensor& x) {
   return std::ranges::any_of(all, [&](const Tensor& other) { return other.same_as(x); });
 }
 
 std::string detail::unregistered_leaves(const Tensor& output, const Module& module, const Tensors& inputs) {
-  std::set<const Node*> known;
-  for (const Tensors& tensors : {module.parameters(), inputs})
-    for (const Tensor& x : tensors) known.insert(Node::of(x));
-  std::vector<std::string> found;
-  for (const Node* leaf : graph_leaves(output))
-    if (!known.contains(leaf))
-      found.push_back(text("a leaf of shape ", leaf->shape, " is not in parameters()"));
-  return listed(found);
+  std::vector<const Node*> unknown = graph_leaves(output);
+  for (const Tensors& known : {module.parameters(), inputs})
+    for (const Tensor& x : known) std::erase(unknown, Node::of(x));
+  return listed(mapped(unknown, [](const Node* leaf) {
+    return text("a leaf of shape ", leaf->shape, " is not in parameters()");
+  }));
 }
 
 std::string detail::optimizer_mismatch(const Module& model, const Optimizer& optimizer) {
-  const Tensors held = held_parameters(optimizer), own = model.parameters();
+  const Tensors held = optimizer.params(), own = model.parameters();
   std::string lines;
   for (const auto& [name, p] : model.named_parameters())
     if (p.requires_grad() && !is_among(held, p))
@@ -523,17 +508,16 @@ std::string detail::optimizer_mismatch(const Module& model, const Optimizer& opt
 }
 
 std::string check_training(const Module& model, const Optimizer& optimizer, const Tensor& loss) {
-  const std::string unregistered = detail::unregistered_leaves(loss, model),
-                    mismatch = detail::optimizer_mismatch(model, optimizer);
   std::string lines;
   for (const auto& [name, p] : model.named_parameters())
     if (p.requires_grad() && !p.grad().defined())
       lines += text("\n", name, " ", p.shape(),
                     " has no gradient: does forward use it, and was backward() called?");
-  if (!unregistered.empty())
+  if (const std::string unregistered = detail::unregistered_leaves(loss, model); !unregistered.empty())
     lines += text("\nthe loss depends on what the model does not name: ", unregistered,
                   "; is a line missing in visit, or does an input require a gradient?");
-  if (!mismatch.empty()) lines += "\n" + mismatch;
+  if (const std::string mismatch = detail::optimizer_mismatch(model, optimizer); !mismatch.empty())
+    lines += "\n" + mismatch;
   return lines.substr(!lines.empty());
 }
 

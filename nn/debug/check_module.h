@@ -45,7 +45,6 @@ struct CheckedModule {
   std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)> call;
   std::function<CheckedModule()> copy;
   std::function<void(const CheckedModule& other)> assign;
-  std::function<CheckedModule()> make = {};  ///< Constructs another one; null if it is not known how.
 };
 
 /// The defined tensors of a result.
@@ -82,11 +81,11 @@ std::vector<Tensor> call_with(auto& module, const std::vector<Tensor>& inputs, c
   throw NotCallable(module, inputs.size());
 }
 
+/// `make` constructs another module; null if it is not known how.
 ModuleReport check_module(const CheckedModule& subject, const std::vector<Tensor>& inputs,
-                          const CheckModuleOptions& options);
+                          const CheckModuleOptions& options,
+                          const std::function<CheckedModule()>& make = nullptr);
 
-/// The parameters of all groups.
-std::vector<Tensor> held_parameters(const Optimizer& optimizer);
 /// Whether one of `all` is the tensor x itself.
 bool is_among(const std::vector<Tensor>& all, const Tensor& x);
 
@@ -136,16 +135,13 @@ template <class Source, class Call>
   requires(!std::convertible_to<const Call&, CheckModuleOptions>)
 ModuleReport check_module(const Source& source, const std::vector<Tensor>& inputs, const Call& call,
                           const CheckModuleOptions& options = {}) {
-  if constexpr (std::derived_from<Source, Module>) {
-    detail::CheckedModule subject = detail::checked(source, call);
-    if constexpr (std::is_default_constructible_v<Source>)
-      subject.make = [&] { return detail::checked(Source(), call); };
-    return detail::check_module(subject, inputs, options);
-  } else {
-    detail::CheckedModule subject = detail::checked(source(), call);
-    subject.make = [&] { return detail::checked(source(), call); };
-    return detail::check_module(subject, inputs, options);
-  }
+  const auto checked = [&](const auto& module) { return detail::checked(module, call); };
+  if constexpr (!std::derived_from<Source, Module>)
+    return detail::check_module(checked(source()), inputs, options, [&] { return checked(source()); });
+  else if constexpr (std::is_default_constructible_v<Source>)
+    return detail::check_module(checked(source), inputs, options, [&] { return checked(Source()); });
+  else
+    return detail::check_module(checked(source), inputs, options);
 }
 /// The same for a layer that is called as module(inputs...).
 ModuleReport check_module(const auto& source, const std::vector<Tensor>& inputs,

@@ -113,6 +113,7 @@ struct Fact {
 struct Learned {
   std::string name;
   Tensor p;
+  bool is_held;                             // by the optimizer
   Tensor before[2] = {}, gradient[2] = {};  // undefined without a gradient
 
   const Tensor& g() const { return gradient[1]; }
@@ -128,23 +129,25 @@ struct Learned {
 };
 
 // Watches the steps and looks for the causes of faults.
-class TrainingDiagnoser : private Observer {
- public:
-  TrainingDiagnoser(const Module& model, const Optimizer& optimizer) : model_(model), optimizer_(optimizer) {
+struct TrainingDiagnoser : Observer {
+  TrainingDiagnoser(const Module& model, Optimizer& optimizer) : model_(model), optimizer_(optimizer) {
+    const std::vector<Tensor> held = optimizer.params();
     for (const auto& [name, p] : model.named_parameters())
-      if (p.requires_grad()) learned_.push_back({name, p});
+      if (p.requires_grad()) learned_.push_back({name, p, detail::is_among(held, p)});
   }
 
-  void begin_step(int step) {
-    step_ = step;
-    passes_ = 0;
-    facts_.clear();
-    for (Learned& one : learned_) one.before[step] = kernel::clone(one.p);
-  }
-  bool ran_backward() const { return passes_ > 0; }
-
-  // Call it after the last step.
-  ModuleReport report() {
+  // Runs the step twice and judges what it showed.
+  ModuleReport run(const std::function<Tensor()>& step, SourceLocation line) {
+    for (step_ = 0; step_ < 2; ++step_) {
+      pass_ids_.clear();
+      facts_.clear();
+      for (Learned& one : learned_) one.before[step_] = kernel::clone(one.p);
+      const Tensor loss = step();
+      if (!pass_ids_.empty() || !loss.defined() || !loss.requires_grad()) continue;
+      optimizer_.zero_grad();
+      loss.backward(line);
+      optimizer_.step(line);
+    }
     judge_steps();
     ModuleReport report{model_.type_name(), {}};
     for (const char* name : {"training mode", "evaluation", "inputs", "shapes", "softmax", "activations",
@@ -154,7 +157,6 @@ class TrainingDiagnoser : private Observer {
     return report;
   }
 
- private:
   // ---- The causes: the check that fails, what was found ("" if it is not so), and advice. A check reports
   // the first of its causes.
 
@@ -172,7 +174,7 @@ class TrainingDiagnoser : private Observer {
     const bool sums_to_one = (is_softmax || is_nll) && !softmax_dims(x).empty();
     const bool positive = is_nll && count(x, [](double v) { return v > 1e-4; }) > 0;
     const bool is_cut = op.called == "cross_entropy" && computed_by(x, {"sigmoid", "relu"});
-    const bool is_bce = op.called == "binary_cross_entropy_with_logits";
+    const bool is_bce = op.called == "binary_cross_entropy_with_logits" && computed_by(x, {"sigmoid"});
     const std::string given = op.given();
     cause("softmax", if_so(is_softmax && sums_to_one, "softmax twice: ", given, ", which sums to 1"),
           "pass the scores; this function applies the softmax itself");
@@ -182,8 +184,7 @@ class TrainingDiagnoser : private Observer {
           "nll_loss takes log-probabilities: apply log_softmax, or pass the scores to cross_entropy");
     cause("softmax", if_so(is_cut, "scores cut: ", given, ", the result of sigmoid or relu"),
           "pass scores of any sign and size; cross_entropy applies the softmax itself");
-    cause("softmax",
-          if_so(is_bce && computed_by(x, {"sigmoid"}), "sigmoid twice: ", given, ", the result of sigmoid"),
+    cause("softmax", if_so(is_bce, "sigmoid twice: ", given, ", the result of sigmoid"),
           "pass the scores, or use binary_cross_entropy");
     cause("activations", op.mostly("relu", "dead layer, all 0", kDead, [](double y) { return y == 0; }),
           "no gradient passes: a bias far below 0, a learning rate that was too large, or inputs far from 0");
@@ -210,7 +211,8 @@ class TrainingDiagnoser : private Observer {
           "create the optimizer from model.parameters() after the last change of the model");
     cause(
         "gradients reach",
-        if_so(!ran_backward(), "no gradient: no backward() ran, and the step returned no loss with a graph"),
+        if_so(pass_ids_.empty(),
+              "no gradient: no backward() ran, and the step returned no loss with a graph"),
         "call loss.backward(); nothing between the parameters and the loss may be detached or under NoGrad");
     cause("gradients reach",
           if_so(learned_.empty(), "nothing learns: no parameter of the model requires a gradient"),
@@ -240,8 +242,7 @@ class TrainingDiagnoser : private Observer {
         if_so(updates_of(optimizer_) == updates_before_, "no step: the parameters stay as they are");
     cause("step", if_so(lr == 0, "learning rate 0: nothing moves"),
           "choose a rate, or check the first value of the schedule");
-    cause("step", if_so(!any([&](const Learned& one) { return is_held(one); }), unmoved),
-          "the optimizer holds none of them");
+    cause("step", if_so(!any(&Learned::is_held), unmoved), "the optimizer holds none of them");
     cause("step", if_so(any([](const Learned& one) { return one.p.grad().defined(); }), unmoved),
           "call optimizer.step() after backward()");
     cause("step", unmoved, "call optimizer.step() after backward() and before zero_grad()");
@@ -259,7 +260,6 @@ class TrainingDiagnoser : private Observer {
   // ---- What they are found by
 
   bool any(const auto& condition) const { return std::ranges::any_of(learned_, condition); }
-  bool is_held(const Learned& one) const { return detail::is_among(held_, one.p); }  // by the optimizer
   // "what 0.weight [16, 2], 0.bias [16]": the parameters for which the condition holds.
   std::string parameters(const char* what, const auto& condition) const {
     std::vector<std::string> found;
@@ -335,7 +335,6 @@ class TrainingDiagnoser : private Observer {
     decreased_ += fact.error && common_value(g) > 0;
     decreased_ += fact.log_likelihood && count(g, [](double v) { return v < 0; }) > 0;
     if (!pass_ids_.insert(node.pass_id).second) return;
-    ++passes_;
     minimizes_likelihood_ |= fact.log_likelihood;
     if (fact.scalar.defined()) {
       const double loss = losses_[step_] = fact.scalar.item();
@@ -344,8 +343,8 @@ class TrainingDiagnoser : private Observer {
     }
     cause("training mode", if_so(!model_.training(), "eval() while it learns: backward() runs in eval mode"),
           "dropout does nothing; call model.train() after an evaluation");
-    if (step_ == 0 || passes_ > 1) return;
-    const auto kept = [&](const Learned& one) { return is_held(one) && rms(one.p.grad()) > 0; };
+    if (step_ == 0 || pass_ids_.size() > 1) return;
+    const auto kept = [](const Learned& one) { return one.is_held && rms(one.p.grad()) > 0; };
     cause("zero_grad", parameters("gradients never dropped: the step before left one in ", kept),
           "call optimizer.zero_grad() in each step before backward()");
   }
@@ -426,14 +425,12 @@ class TrainingDiagnoser : private Observer {
   }
 
   const Module& model_;
-  const Optimizer& optimizer_;
+  Optimizer& optimizer_;
   const double updates_before_ = updates_of(optimizer_);
-  const std::vector<Tensor> held_ = detail::held_parameters(optimizer_);
   std::vector<Learned> learned_;
   std::map<std::string, ModuleCheck> faults_;  // by check
   int step_ = 0;
-  int64_t passes_ = 0;  // backward passes of this step
-  std::set<uint64_t> pass_ids_;
+  std::set<uint64_t> pass_ids_;    // of the backward passes of this step
   double losses_[2] = {NAN, NAN};  // by step: the last root of a backward pass
 
   std::map<const Node*, Fact> facts_;      // of this step
@@ -451,16 +448,7 @@ class TrainingDiagnoser : private Observer {
 
 ModuleReport detail::diagnose(const Module& model, Optimizer& optimizer, const std::function<Tensor()>& step,
                               SourceLocation line) {
-  TrainingDiagnoser diagnoser(model, optimizer);
-  for (int i = 0; i < 2; ++i) {
-    diagnoser.begin_step(i);
-    const Tensor loss = step();
-    if (diagnoser.ran_backward() || !loss.defined() || !loss.requires_grad()) continue;
-    optimizer.zero_grad();
-    loss.backward(line);
-    optimizer.step(line);
-  }
-  return diagnoser.report();
+  return TrainingDiagnoser(model, optimizer).run(step, line);
 }
 
 }  // namespace heed

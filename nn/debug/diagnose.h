@@ -40,13 +40,11 @@ template <class Step>
   requires std::invocable<Step&>
 ModuleReport diagnose(const Module& model, Optimizer& optimizer, Step&& step,
                       SourceLocation line = SourceLocation::current()) {
-  const auto loss = [&]() -> Tensor {
-    if constexpr (std::is_base_of_v<Tensor, std::invoke_result_t<Step&>>)
-      return step();
-    else
-      return static_cast<void>(step()), Tensor();
-  };
-  return detail::diagnose(model, optimizer, loss, line);
+  if constexpr (std::is_base_of_v<Tensor, std::invoke_result_t<Step&>>)
+    return detail::diagnose(model, optimizer, std::ref(step), line);
+  else
+    return detail::diagnose(
+        model, optimizer, [&] { return static_cast<void>(step()), Tensor(); }, line);
 }
 
 }  // namespace heed

@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "nn/module.h"
 #include "tensor/kernels/matmul.h"
 #include "tensor/kernels/outer_inner.h"
 #include "tensor/table.h"

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -134,9 +133,8 @@ Checkpoint::Checkpoint(std::string folder, int64_t keep) : folder_(std::move(fol
 void Checkpoint::add(Part part) {
   check(part.name.find('.') == std::string::npos && !part.name.empty(), "Checkpoint: a part is called \"",
         part.name, "\"; give it a name without a point");
-  for (const Part& other : parts_)
-    check(part.name != other.name, "Checkpoint: two parts are called ", part.name,
-          "; give each its own name");
+  check(std::ranges::count(parts_, part.name, &Part::name) == 0, "Checkpoint: two parts are called ",
+        part.name, "; give each its own name");
   parts_.push_back(std::move(part));
 }
 
@@ -185,10 +183,9 @@ void Checkpoint::add(const std::string& name, Schedule& schedule) {
 }
 
 std::vector<std::string> Checkpoint::files() const {
-  std::vector<std::string> paths;
-  for (Found& file : files_in(folder_))
-    if (file.branch != kNone) paths.push_back(std::move(file.path));
-  return paths;
+  std::vector<Found> found = files_in(folder_);
+  std::erase_if(found, [](const Found& file) { return file.branch == kNone; });
+  return detail::mapped(found, &Found::path);
 }
 
 std::string Checkpoint::claim() {

@@ -76,7 +76,11 @@ class CsvReader {
     do {
       if (rest_.empty()) return false;
       line = next_line_;
-      read_row(fields);
+      fields.clear();
+      do fields.push_back(read_field());
+      while (take(separator_));
+      take('\r'), take('\n');  // either or both
+      ++next_line_;
     } while (fields.size() == 1 && trim(fields[0]).empty());
     return true;
   }
@@ -87,18 +91,11 @@ class CsvReader {
   int64_t line = 1;
 
  private:
-  void read_row(std::vector<std::string>& fields) {
-    fields.clear();
-    while (true) {
-      fields.push_back(read_field());
-      if (rest_.empty()) return;
-      const char after = rest_.front();
-      rest_.remove_prefix(1);
-      if (after == separator_) continue;
-      if (after == '\r' && rest_.starts_with('\n')) rest_.remove_prefix(1);
-      ++next_line_;
-      return;
-    }
+  // Whether c comes next, and then removes it.
+  bool take(char c) {
+    const bool next = rest_.starts_with(c);
+    rest_.remove_prefix(next);
+    return next;
   }
 
   std::string read_field() {
@@ -114,16 +111,14 @@ class CsvReader {
 
     rest_.remove_prefix(quote + 1);
     std::string field;
-    while (true) {
+    do {
       const size_t size = rest_.find('"');
       check(size != rest_.npos, place(),
             ": a quoted field has no closing \"; add it, or write \"\" for a \" within the field");
-      field += rest_.substr(0, size);
+      field += rest_.substr(0, size + 1);
       rest_.remove_prefix(size + 1);
-      if (!rest_.starts_with('"')) break;
-      field += '"';
-      rest_.remove_prefix(1);
-    }
+    } while (take('"'));
+    field.pop_back();  // the closing "
     for (const char c : field) next_line_ += c == '\n';
     check(trim(unquoted()).empty(), place(),
           ": text follows the closing \" of a field; write \"\" for a \" within the field");
@@ -142,9 +137,6 @@ struct FirstLine {
   std::vector<std::string> fields;
   bool header;
 
-  std::string name(size_t column) const {
-    return header ? fields[column] : "column " + std::to_string(column + 1);
-  }
   // "; the file has 3 columns: "a", "b", "c""
   std::string columns() const {
     const bool one = fields.size() == 1;
@@ -188,14 +180,12 @@ std::vector<size_t> find_columns(const FirstLine& first, const std::vector<std::
           ", which is read already; name another column");
     columns[i] = column;
   }
-  for (size_t& column : columns) {
-    if (column < first.fields.size()) continue;
-    size_t next = 0;
-    while (next < first.fields.size() && taken(next)) ++next;
-    check(next < first.fields.size(), first.place, ": ", columns.size(), " columns are needed",
-          first.columns());
-    column = next;
-  }
+  for (size_t& column : columns)
+    for (size_t next = 0; column == first.fields.size(); ++next) {
+      if (next == first.fields.size())
+        fail(first.place, ": ", columns.size(), " columns are needed", first.columns());
+      if (!taken(next)) column = next;
+    }
   return columns;
 }
 
@@ -211,22 +201,21 @@ CsvTable read_csv(const std::string& path, const CsvOptions& options) {
   const std::vector<size_t> columns = find_columns(first, options.columns);
 
   CsvTable table;
-  for (const size_t column : columns) table.names.push_back(first.name(column));
+  for (const size_t column : columns)
+    table.names.push_back(first.header ? first.fields[column] : "column " + std::to_string(column + 1));
   std::vector<double> values, row(columns.size());
-  const auto read = [&](size_t column, double& value) {
-    const std::string& field = fields[column];
-    if (const char* wrong = parse_number(field, options.dtype, value))
-      fail(first.header ? "column " + shown_field(first.fields[column]) : first.name(column), ": ",
-           shown_field(field), " ", wrong,
-           field.find(',') == std::string::npos ? "" : "; write a decimal point, not a comma");
-  };
   BadRows bad(path, options.skip_bad);
   for (bool more = !first.header || reader.next(fields); more; more = reader.next(fields))
     bad.note(reader.line, [&] {
       check(fields.size() == first.fields.size(), "the row has ", fields.size(),
             fields.size() == 1 ? " field" : " fields", ", the first line has ", first.fields.size(),
             "; quote a text that contains a separator");
-      for (size_t i = 0; i < columns.size(); ++i) read(columns[i], row[i]);
+      for (size_t i = 0; i < columns.size(); ++i) {
+        const std::string &field = fields[columns[i]], &name = table.names[i];
+        if (const char* wrong = parse_number(field, options.dtype, row[i]))
+          fail(first.header ? "column " + shown_field(name) : name, ": ", shown_field(field), " ", wrong,
+               field.find(',') == std::string::npos ? "" : "; write a decimal point, not a comma");
+      }
       values.insert(values.end(), row.begin(), row.end());
     });
   table.skipped = bad.count();

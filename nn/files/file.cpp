@@ -81,21 +81,18 @@ constexpr std::array<StoredType, 12> stored_types = {
 
 // Without O_NONBLOCK, opening a pipe would block until it has a writer.
 FileReader::FileReader(const char* op, const std::string& path)
-    : op_(op), path_(path), fd_(open_file(path, O_RDONLY | O_NONBLOCK)) {
-  require(fd_ >= 0, "cannot be opened: ", std::strerror(errno));
+    : op_(op), path_(path), fd_(open_shared(path, O_RDONLY | O_NONBLOCK)) {
+  require(*fd_ >= 0, "cannot be opened: ", std::strerror(errno));
   struct stat found {};
-  const bool regular = fstat(fd_, &found) == 0 && S_ISREG(found.st_mode);
-  if (!regular) close(fd_);
+  const bool regular = fstat(*fd_, &found) == 0 && S_ISREG(found.st_mode);
   require(regular, S_ISDIR(found.st_mode) ? "is a folder" : "is not a regular file");
   left_ = static_cast<uint64_t>(found.st_size);
 }
 
-FileReader::~FileReader() { close(fd_); }
-
 void FileReader::read(void* to, uint64_t count) {
   require(count <= left_, "ends too early: ", count, " bytes are needed, and ", left_, " are left");
   for (auto* at = static_cast<char*>(to); count > 0;) {
-    const ssize_t got = uninterrupted([&] { return ::read(fd_, at, std::min(count, kMaxTransfer)); });
+    const ssize_t got = uninterrupted([&] { return ::read(*fd_, at, std::min(count, kMaxTransfer)); });
     require(got >= 0, "cannot be read: ", std::strerror(errno));
     require(got > 0, "became shorter while it was read");
     at += got, count -= static_cast<uint64_t>(got), left_ -= static_cast<uint64_t>(got);
@@ -134,19 +131,14 @@ FileWriter::FileWriter(const char* op, const std::string& path) : op_(op), path_
   std::error_code none;
   if (const fs::path real = fs::canonical(path, none); !none) path_ = real;  // follows links
   struct stat old {};
-  const bool exists = stat(path_.c_str(), &old) == 0;
-  if (exists && !S_ISREG(old.st_mode)) {
-    fd_ = open_file(path_, O_WRONLY);
-    require(fd_ >= 0);
-    return;
-  }
+  const bool exists = stat(path_.c_str(), &old) == 0, direct = exists && !S_ISREG(old.st_mode);
   static std::atomic<int64_t> count = 0;
   do {
-    temporary_ = folder_of(path_) / detail::text(".heed-", getpid(), "-", count++);
-    fd_ = open_file(temporary_, O_WRONLY | O_CREAT | O_EXCL);
+    if (!direct) temporary_ = folder_of(path_) / detail::text(".heed-", getpid(), "-", count++);
+    fd_ = direct ? open_file(path_, O_WRONLY) : open_file(temporary_, O_WRONLY | O_CREAT | O_EXCL);
   } while (fd_ < 0 && errno == EEXIST);
   require(fd_ >= 0);
-  if (exists) fchmod(fd_, old.st_mode & 07777);
+  if (exists && !direct) fchmod(fd_, old.st_mode & 07777);
 }
 
 FileWriter::~FileWriter() {
@@ -158,15 +150,7 @@ void FileWriter::require(bool condition) const {
   check(condition, op_, ": ", path_, ": cannot be written: ", std::strerror(errno));
 }
 
-void FileWriter::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const uint64_t count = std::min(bytes.size(), kMaxTransfer);
-    const ssize_t put = uninterrupted([&] { return ::write(fd_, bytes.data(), count); });
-    if (put == 0) errno = ENOSPC;  // otherwise the loop would not end
-    require(put > 0);
-    bytes.remove_prefix(static_cast<size_t>(put));
-  }
-}
+void FileWriter::write(std::string_view bytes) { require(write_all(fd_, bytes)); }
 
 void FileWriter::write(const Tensor& x) {
   const Tensor whole = kernel::contiguous(x);
@@ -195,6 +179,17 @@ void FileWriter::finish() {
 
 std::shared_ptr<const int> open_shared(const std::string& path, int flags) {
   return {new int(open_file(path, flags)), [](const int* fd) { close(*fd), delete fd; }};
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const uint64_t count = std::min(bytes.size(), kMaxTransfer);
+    const ssize_t put = uninterrupted([&] { return ::write(fd, bytes.data(), count); });
+    if (put == 0) errno = ENOSPC;  // otherwise the loop would not end
+    if (put <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(put));
+  }
+  return true;
 }
 
 void write_file(const std::string& path, std::string_view contents) {

@@ -26,7 +26,6 @@ class FileReader {
  public:
   /// Throws if the file cannot be read or is not a regular file.
   FileReader(const char* op, const std::string& path);
-  ~FileReader();
   FileReader(const FileReader&) = delete;
 
   /// The number of bytes that were not read yet.
@@ -44,8 +43,7 @@ class FileReader {
 
   /// Throws unless `condition` holds.
   void require(bool condition, const auto&... parts) const {
-    if (!condition) [[unlikely]]
-      refuse(parts...);
+    check(condition, op_, ": ", path_, ": ", parts...);
   }
   /// Throws an Error of the operation, the path and these parts.
   [[noreturn]] void refuse(const auto&... parts) const { fail(op_, ": ", path_, ": ", parts...); }
@@ -53,7 +51,7 @@ class FileReader {
  private:
   const char* const op_;
   const std::string path_;
-  const int fd_;
+  const std::shared_ptr<const int> fd_;
   uint64_t left_ = 0;
 };
 
@@ -84,6 +82,8 @@ class FileWriter {
 
 /// Opens a file until the last copy of the result is destroyed. The number is -1 if that fails.
 std::shared_ptr<const int> open_shared(const std::string& path, int flags);
+/// Writes to an open file. Returns false, with errno, if that fails.
+bool write_all(int fd, std::string_view bytes);
 
 /// Writes a whole file atomically.
 void write_file(const std::string& path, std::string_view contents);

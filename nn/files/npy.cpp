@@ -47,9 +47,7 @@ ArrayHeader parse(const FileReader& file, const std::string& text, size_t begin)
   const auto items = [&](std::string_view close, const auto& read_item) {
     while (!take(close)) {
       read_item();
-      if (take(",")) continue;
-      need(close);
-      break;
+      if (!take(",")) return need(close);
     }
   };
 

@@ -1,7 +1,6 @@
 #include "nn/files/safetensors.h"
 
 #include <cstring>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -49,11 +48,10 @@ Header parse(const FileReader& file, const std::string& text) {
   std::string where, field;                  // its name for messages, and the current name in it
 
   const auto on_name = [&](size_t depth, const std::string& name) {
+    if (depth == kTensor) field = name;
     if (depth == kHeader) {
       entry = name == kMetadata ? nullptr : &header.tensors[name];
       where = (entry ? "tensor " : "") + readable(name);
-    } else if (depth == kTensor) {
-      field = name;
     }
     if (!names[depth - 1].insert(name).second)
       file.refuse(where, depth == kHeader ? "" : ": " + readable(name), " appears twice");
@@ -154,7 +152,7 @@ Stored checked(const FileReader& file, const std::string& name, const Entry& ent
           Shape::kMaxDim);
   Shape shape;
   for (const uint64_t size : sizes) {
-    require(size <= std::numeric_limits<int64_t>::max(), ": a size of ", size, " is too large");
+    require(size <= INT64_MAX, ": a size of ", size, " is too large");
     shape.push_back(static_cast<int64_t>(size));
   }
   const std::optional<uint64_t> bytes = byte_count(shape, type.size);

@@ -10,15 +10,19 @@
 /// except Flatten keep the shape.
 namespace heed {
 
+/// A function of one tensor as a layer.
+template <class Self, Tensor (*function)(Operand)>
+struct FunctionLayer : Layer<Self> {
+  Tensor forward(const Tensor& x) const { return function(x); }
+};
+
 /// y = x
 struct Identity : Layer<Identity> {
   Tensor forward(const Tensor& x) const { return x; }
 };
 
 /// y = max(x, 0)
-struct ReLU : Layer<ReLU> {
-  Tensor forward(const Tensor& x) const { return relu(x); }
-};
+struct ReLU : FunctionLayer<ReLU, relu> {};
 
 /// y = x where x > 0, else negative_slope x
 struct LeakyReLU : Layer<LeakyReLU> {
@@ -43,19 +47,13 @@ struct GELU : Layer<GELU> {
 };
 
 /// y = x sigmoid(x)
-struct SiLU : Layer<SiLU> {
-  Tensor forward(const Tensor& x) const { return silu(x); }
-};
+struct SiLU : FunctionLayer<SiLU, silu> {};
 
 /// y = tanh(x)
-struct Tanh : Layer<Tanh> {
-  Tensor forward(const Tensor& x) const { return tanh(x); }
-};
+struct Tanh : FunctionLayer<Tanh, tanh> {};
 
 /// y = 1 / (1 + exp(-x))
-struct Sigmoid : Layer<Sigmoid> {
-  Tensor forward(const Tensor& x) const { return sigmoid(x); }
-};
+struct Sigmoid : FunctionLayer<Sigmoid, sigmoid> {};
 
 /// y = log(1 + exp(beta x)) / beta; y = x where beta x is above the threshold
 struct Softplus : Layer<Softplus> {

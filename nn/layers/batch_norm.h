@@ -43,8 +43,7 @@ struct BatchNormLayer : Layer<Self> {
     check(x.dim() >= least && x.dim() <= most, "x is ", x.shape(), "; it must have ", most, " dimensions",
           least < most ? ", or 2" : "");
     const bool tracks = running_mean.defined() && this->training();
-    double share = momentum.value_or(0);
-    if (tracks && !momentum) share = 1 / (num_batches_tracked.item() + 1);
+    const double share = tracks && !momentum ? 1 / (num_batches_tracked.item() + 1) : momentum.value_or(0);
     Tensor y = batch_norm(x, running_mean, running_var, weight, bias,
                           this->training() || !running_mean.defined(), share, eps);
     const NoGrad guard;

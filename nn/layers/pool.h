@@ -1,6 +1,6 @@
 #pragma once
 
-#include "autograd/ops/pool.h"
+#include "autograd/ops/conv.h"
 #include "nn/module.h"
 
 /// Pooling of images [N, C, H, W] or [C, H, W] and of signals [N, C, T] or [C, T] as layers.

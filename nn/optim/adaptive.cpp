@@ -6,15 +6,6 @@
 namespace heed {
 
 template <bool decoupled>
-void AnyAdamOptions<decoupled>::check() const {
-  check_in(kName, lr >= 0 && eps >= 0 && weight_decay >= 0, "lr ", lr, ", eps ", eps, ", weight_decay ",
-           weight_decay, "; none may be negative");
-  for (const double beta : betas)
-    check_in(kName, beta >= 0 && beta < 1, "betas are ", betas[0], " and ", betas[1],
-             "; each must be at least 0 and below 1");
-}
-
-template <bool decoupled>
 void AnyAdamOptions<decoupled>::update(const Tensor& p, const Tensor& g,
                                        const ParamState& state) const noexcept {
   const auto [beta1, beta2] = betas;
@@ -38,12 +29,6 @@ void AnyAdamOptions<decoupled>::update(const Tensor& p, const Tensor& g,
 template struct AnyAdamOptions<false>;
 template struct AnyAdamOptions<true>;
 
-void RMSpropOptions::check() const {
-  check_in(kName, lr >= 0 && alpha >= 0 && eps >= 0 && weight_decay >= 0 && momentum >= 0, "lr ", lr,
-           ", alpha ", alpha, ", eps ", eps, ", weight_decay ", weight_decay, ", momentum ", momentum,
-           "; none may be negative");
-}
-
 void RMSpropOptions::update(const Tensor& p, const Tensor& g, const ParamState& state) const noexcept {
   const auto rule = [o = *this]<class T>(T& p_, T g_, T& v, T& m, T& b) {
     v = T(o.alpha) * v + T(1 - o.alpha) * g_ * g_;
@@ -55,13 +40,6 @@ void RMSpropOptions::update(const Tensor& p, const Tensor& g, const ParamState& 
   kernel::sweep(p, g, maximize ? -1 : 1, weight_decay, rule, state.tensors[0],
                 kernel::OrZero{centered ? state.tensors[1] : none},
                 kernel::OrZero{momentum > 0 ? state.tensors[2] : none});
-}
-
-void AdagradOptions::check() const {
-  check_in(kName, lr >= 0 && lr_decay >= 0 && weight_decay >= 0 && initial_accumulator_value >= 0 && eps >= 0,
-           "lr ", lr, ", lr_decay ", lr_decay, ", weight_decay ", weight_decay,
-           ", initial_accumulator_value ", initial_accumulator_value, ", eps ", eps,
-           "; none may be negative");
 }
 
 void AdagradOptions::update(const Tensor& p, const Tensor& g, const ParamState& state) const noexcept {

@@ -18,7 +18,13 @@ struct AnyAdamOptions {
   bool maximize = false;                       ///< ascends instead of descending
 
   static constexpr const char* kName = decoupled ? "AdamW" : "Adam";
-  void check() const;
+  void check() const {
+    check_in(kName, lr >= 0 && eps >= 0 && weight_decay >= 0, "lr ", lr, ", eps ", eps, ", weight_decay ",
+             weight_decay, "; none may be negative");
+    for (const double beta : betas)
+      check_in(kName, beta >= 0 && beta < 1, "betas are ", betas[0], " and ", betas[1],
+               "; each must be at least 0 and below 1");
+  }
   std::vector<StateSlot> slots() const { return {{"exp_avg"}, {"exp_avg_sq"}, {"max_exp_avg_sq", amsgrad}}; }
   void update(const Tensor& p, const Tensor& g, const ParamState& state) const noexcept;
 };
@@ -48,7 +54,11 @@ struct RMSpropOptions {
   bool maximize = false;    ///< ascends instead of descending
 
   static constexpr const char* kName = "RMSprop";
-  void check() const;
+  void check() const {
+    check_in(kName, lr >= 0 && alpha >= 0 && eps >= 0 && weight_decay >= 0 && momentum >= 0, "lr ", lr,
+             ", alpha ", alpha, ", eps ", eps, ", weight_decay ", weight_decay, ", momentum ", momentum,
+             "; none may be negative");
+  }
   std::vector<StateSlot> slots() const {
     return {{"square_avg"}, {"grad_avg", centered}, {"momentum_buffer", momentum > 0}};
   }
@@ -72,7 +82,12 @@ struct AdagradOptions {
   bool maximize = false;                 ///< ascends instead of descending
 
   static constexpr const char* kName = "Adagrad";
-  void check() const;
+  void check() const {
+    check_in(
+        kName, lr >= 0 && lr_decay >= 0 && weight_decay >= 0 && initial_accumulator_value >= 0 && eps >= 0,
+        "lr ", lr, ", lr_decay ", lr_decay, ", weight_decay ", weight_decay, ", initial_accumulator_value ",
+        initial_accumulator_value, ", eps ", eps, "; none may be negative");
+  }
   std::vector<StateSlot> slots() const { return {{"sum", true, initial_accumulator_value}}; }
   void update(const Tensor& p, const Tensor& g, const ParamState& state) const noexcept;
 };

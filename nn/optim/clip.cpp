@@ -44,9 +44,8 @@ void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value, 
   std::vector<Tensor> clamped;
   for (const Tensor& g : gradients) clamped.push_back(clamp(g.detach(), -clip_value, clip_value));
   for (size_t i = 0; i < clamped.size(); ++i) {
-    const Tensor& g = gradients[i];
-    kernel::copy_into(g, clamped[i]);
-    TensorImpl::of(g).storage->wrote("clip_grad_value_", line);
+    kernel::copy_into(gradients[i], clamped[i]);
+    TensorImpl::of(gradients[i]).storage->wrote("clip_grad_value_", line);
   }
 }
 

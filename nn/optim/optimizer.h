@@ -50,8 +50,8 @@ class Optimizer {
 
   const char* name() const { return name_; }
   size_t groups() const { return groups_; }
-  /// The parameters of a group. Throws if there is no such group.
-  std::vector<Tensor> params(size_t group) const;
+  /// The parameters of a group, or of all. Throws if there is no such group.
+  std::vector<Tensor> params(std::optional<size_t> group = {}) const;
   double lr(size_t group = 0) const { return const_cast<Optimizer*>(this)->lr_of(group); }
   /// Sets the learning rate of all groups, of one, or of each. If a rate is negative, throws and changes
   /// none.

@@ -23,11 +23,12 @@ void Optimizer::add_group(const std::vector<Tensor>& params) {
   ++groups_;
 }
 
-std::vector<Tensor> Optimizer::params(size_t group) const {
+std::vector<Tensor> Optimizer::params(std::optional<size_t> group) const {
   std::vector<Tensor> found;
   for (const Entry& entry : entries_)
-    if (entry.group == group) found.push_back(entry.p);
-  check_in(name_, !found.empty(), "group ", group, " of ", groups_, "; they count from 0");
+    if (!group || entry.group == group) found.push_back(entry.p);
+  check_in(name_, !group || *group < groups_, "group ", group.value_or(0), " of ", groups_,
+           "; they count from 0");
   return found;
 }
 

@@ -81,23 +81,20 @@ SequentialLR::SequentialLR(Optimizer& optimizer, const std::vector<const Schedul
   check(!schedules.empty() && milestones.size() + 1 == schedules.size(), "SequentialLR: there are ",
         schedules.size(), " schedules and ", milestones.size(),
         " milestones; there must be one milestone between any two schedules");
-  int64_t before = 0;
-  for (const int64_t milestone : milestones) {
+  for (int64_t before = 0; const int64_t milestone : milestones) {
     check(milestone > before, "SequentialLR: milestone ", milestone, " follows ", before,
           "; they must rise from 1 on");
     before = milestone;
   }
   std::vector<Rate> rates;
-  const Schedule* first = schedules[0];
   for (const Schedule* schedule : schedules) {
     check(schedule->optimizer_.lock() == optimizer_.lock(), "SequentialLR: schedule ", rates.size(),
           " is of another optimizer");
     check(!schedule->momentum_, "SequentialLR: schedule ", rates.size(),
           " changes the momentum; give it cycle_momentum = false");
     rates.push_back(schedule->rate_);
-    if (schedule->created_ < first->created_) first = schedule;
   }
-  base_ = first->base_;
+  base_ = (*std::ranges::min_element(schedules, {}, &Schedule::created_))->base_;
   rate_ = [rates, milestones](double t, double base, size_t group) {
     size_t now = 0;
     while (now < milestones.size() && t >= static_cast<double>(milestones[now])) ++now;
@@ -142,23 +139,18 @@ static double one_cycle(const OneCycleOptions& o, double t, double first, double
   return anneal(first, last, (now - down) / (end - down));
 }
 
-static Schedule::Rate one_cycle_rate(const std::vector<double>& max_lr, const OneCycleOptions& options) {
-  return [=](double t, double, size_t group) {
-    check(group < max_lr.size(), "OneCycleLR: there are ", max_lr.size(),
-          " values of max_lr and more groups");
-    const double first = max_lr[group] / options.div_factor;
-    return one_cycle(options, t, first, max_lr[group], first / options.final_div_factor);
-  };
-}
-
-static Schedule::Momentum one_cycle_momentum(const OneCycleOptions& o) {
-  if (!o.cycle_momentum) return nullptr;
-  return [o](double t) { return one_cycle(o, t, o.max_momentum, o.base_momentum, o.max_momentum); };
-}
-
-OneCycleLR::OneCycleLR(Optimizer& optimizer, const std::vector<double>& max_lr,
-                       const OneCycleOptions& options)
-    : Schedule(optimizer, one_cycle_rate(max_lr, options), one_cycle_momentum(options)) {}
+OneCycleLR::OneCycleLR(Optimizer& optimizer, const std::vector<double>& max_lr, const OneCycleOptions& o)
+    : Schedule(
+          optimizer,
+          [=](double t, double, size_t group) {
+            check(group < max_lr.size(), "OneCycleLR: there are ", max_lr.size(),
+                  " values of max_lr and more groups");
+            const double first = max_lr[group] / o.div_factor;
+            return one_cycle(o, t, first, max_lr[group], first / o.final_div_factor);
+          },
+          !o.cycle_momentum ? nullptr : Momentum([=](double t) {
+            return one_cycle(o, t, o.max_momentum, o.base_momentum, o.max_momentum);
+          })) {}
 
 ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, const ReduceLROnPlateauOptions& options)
     : optimizer_(optimizer.weak()), options_(options), best_(options.maximize ? -INFINITY : INFINITY) {
@@ -178,12 +170,10 @@ void ReduceLROnPlateau::step(double value) {
   const bool better = o.maximize ? value > bound : value < bound;
   const bool cooling = cooldown_ > 0;
   const bool reduces = !better && !cooling && bad_epochs_ + 1 > o.patience;
-  std::vector<double> rates;
   for (size_t group = 0; group < own->groups(); ++group) {
     const double lr = own->lr(group), next = std::max(lr * o.factor, o.min_lr);
-    rates.push_back(reduces && lr - next > o.eps ? next : lr);
+    if (reduces && lr - next > o.eps) own->set_lr(group, next);  // does not throw: next >= 0
   }
-  own->set_lr(rates);
   if (better) best_ = value;
   bad_epochs_ = better || cooling || reduces ? 0 : bad_epochs_ + 1;
   cooldown_ = reduces ? o.cooldown : cooldown_ - cooling;
@@ -198,14 +188,13 @@ StateDict ReduceLROnPlateau::state_dict() const {
 }
 
 void ReduceLROnPlateau::load_state_dict(const StateDict& state) {
-  const StateDict own = state_dict();
-  for (const auto& [name, x] : own) {
-    const auto found = state.find(name);
-    check(found != state.end() && found->second.dtype() == x.dtype() && found->second.numel() == 1 &&
-              state.size() == own.size(),
-          "ReduceLROnPlateau: load_state_dict: the state must be best, one float64, and num_bad_epochs, "
-          "cooldown_counter and last_epoch, one int64 each");
-  }
+  const auto fits = [](const auto& given, const auto& own) {
+    const auto& [name, x] = given;
+    return name == own.first && x.dtype() == own.second.dtype() && x.numel() == 1;
+  };
+  check(std::ranges::equal(state, state_dict(), fits),
+        "ReduceLROnPlateau: load_state_dict: the state must be best, one float64, and num_bad_epochs, "
+        "cooldown_counter and last_epoch, one int64 each");
   best_ = state.at("best").item();
   bad_epochs_ = state.at("num_bad_epochs").item<int64_t>();
   cooldown_ = state.at("cooldown_counter").item<int64_t>();

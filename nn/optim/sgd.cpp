@@ -4,13 +4,6 @@
 
 namespace heed {
 
-void SGDOptions::check() const {
-  check_in(kName, lr >= 0 && momentum >= 0 && weight_decay >= 0, "lr ", lr, ", momentum ", momentum,
-           ", weight_decay ", weight_decay, "; none may be negative");
-  check_in(kName, !nesterov || (momentum > 0 && dampening == 0), "nesterov with momentum ", momentum,
-           " and dampening ", dampening, "; it needs a momentum and no dampening");
-}
-
 void SGDOptions::update(const Tensor& p, const Tensor& g, const ParamState& state) const noexcept {
   const double sign = maximize ? -1 : 1, fresh = state.created ? 1 : 1 - dampening;
   const auto plain = [lr = lr]<class T>(T& p_, T g_) { p_ -= T(lr) * g_; };

@@ -15,7 +15,12 @@ struct SGDOptions {
   bool maximize = false;    ///< maximizes instead of minimizing
 
   static constexpr const char* kName = "SGD";
-  void check() const;
+  void check() const {
+    check_in(kName, lr >= 0 && momentum >= 0 && weight_decay >= 0, "lr ", lr, ", momentum ", momentum,
+             ", weight_decay ", weight_decay, "; none may be negative");
+    check_in(kName, !nesterov || (momentum > 0 && dampening == 0), "nesterov with momentum ", momentum,
+             " and dampening ", dampening, "; it needs a momentum and no dampening");
+  }
   std::vector<StateSlot> slots() const { return {{"momentum_buffer", momentum != 0}}; }
   void update(const Tensor& p, const Tensor& g, const ParamState& state) const noexcept;
 };

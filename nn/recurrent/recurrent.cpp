@@ -12,8 +12,7 @@ namespace heed {
 static Tensor joined_state(const RecurrentWeights& w, const char* layer, const char* suffix, const Tensor& h,
                            const Tensor& c, const Shape& lead, DType dtype) {
   const auto checked = [&](const char* name, const Tensor& given, int64_t size) {
-    Shape shape = lead;
-    shape.push_back(size);
+    const Shape shape = lead.inserted(lead.dim(), size);
     if (!given.defined()) return zeros(shape, dtype);
     check_in(layer, given.shape() == shape, name, suffix, " is ", given.shape(),
              "; for this input it must be ", shape);
@@ -75,7 +74,7 @@ RecurrentStack::RecurrentStack(const char* name, Recurrence kind, int64_t input_
                          options.bias, options.proj_size);
 }
 
-void RecurrentStack::name_all(Visitor& v) {
+void RecurrentStack::visit(Visitor& v) {
   for (int64_t k = 0; k < std::ssize(weights); ++k)
     weights[k].name(v, "_l" + std::to_string(k / directions()) + (k % directions() == 1 ? "_reverse" : ""));
 }
@@ -83,7 +82,7 @@ void RecurrentStack::name_all(Visitor& v) {
 // Sequences keep the order of their dimensions, so that products over all steps need no copy; only
 // recurrence() gets time first.
 LSTMResult RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Tensor& c_0,
-                               const Tensor& lengths, bool training) const {
+                               const Tensor& lengths) const {
   const bool batched = given.dim() == 3;
   check_in(name_, (batched || given.dim() == 2) && given.size(-1) == input_size(), "x is ", given.shape(),
            "; it must be ", options.batch_first ? "[B, T, " : "[T, B, ", input_size(), "], or [T, ",
@@ -126,7 +125,7 @@ LSTMResult RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Ten
       if (lstm) last_c.push_back(narrow(last, 1, width, hidden));
     }
     x = options.bidirectional ? cat(outputs, 2) : outputs[0];
-    if (layer + 1 < options.num_layers) x = F::dropout(x, options.dropout, training);
+    if (layer + 1 < options.num_layers) x = F::dropout(x, options.dropout, training());
   }
   if (valid.defined()) x = where(valid, x, 0);
   const auto result = [&](const Tensor& t) { return batched ? t : squeeze(t, 1); };

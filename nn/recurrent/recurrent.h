@@ -76,9 +76,16 @@ struct LSTMResult {
   std::array<Tensor*, 3> tensors() { return {&output, &h_n, &c_n}; }
 };
 
-/// Layers of one kind, each in one or two directions.
-class RecurrentStack {
+/// Layers of one kind, each in one or two directions: the base of RNN, GRU and LSTM.
+class RecurrentStack : public Module {
  public:
+  /// Of RNN and GRU; LSTM has its own.
+  RecurrentResult forward(const Tensor& x, const Tensor& h_0 = {}, const Tensor& lengths = {}) const {
+    return run(x, h_0, {}, lengths);
+  }
+  /// Names parameters weight_ih_l0, ..., weight_ih_l0_reverse, ..., weight_ih_l1, ...
+  void visit(Visitor& v) override;
+
   int64_t input_size() const { return weights[0].input_size(); }
   int64_t hidden_size() const { return weights[0].hidden_size(); }
 
@@ -90,11 +97,8 @@ class RecurrentStack {
   /// lstm.
   RecurrentStack(const char* name, Recurrence kind, int64_t input_size, int64_t hidden_size,
                  const RecurrentOptions& options);
-  /// Names parameters weight_ih_l0, ..., weight_ih_l0_reverse, ..., weight_ih_l1, ...
-  void name_all(Visitor& v);
   /// Runs all layers. c_n is undefined unless the kind is lstm.
-  LSTMResult run(const Tensor& x, const Tensor& h_0, const Tensor& c_0, const Tensor& lengths,
-                 bool training) const;
+  LSTMResult run(const Tensor& x, const Tensor& h_0, const Tensor& c_0, const Tensor& lengths) const;
 
  private:
   int64_t directions() const { return options.bidirectional ? 2 : 1; }
@@ -136,14 +140,9 @@ struct RNNCell : Layer<RNNCell>, RecurrentWeights {
 /// Start: all parameters uniform in [-1 / sqrt(hidden_size), 1 / sqrt(hidden_size)).
 /// State dict: weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, the same with the suffix _reverse if
 /// bidirectional, then l1. Errors: sizes that do not match; a length below 0 or above T; no steps.
-struct RNN : Layer<RNN>, RecurrentStack {
+struct RNN : RecurrentStack, detail::CallOperator<RNN> {
   RNN(int64_t input_size, int64_t hidden_size, const RecurrentOptions& choices = {})
       : RecurrentStack("RNN", rnn_kind(choices.nonlinearity), input_size, hidden_size, choices) {}
-
-  RecurrentResult forward(const Tensor& x, const Tensor& h_0 = {}, const Tensor& lengths = {}) const {
-    return run(x, h_0, {}, lengths, training());
-  }
-  void visit(Visitor& v) override { name_all(v); }
 };
 
 /// One step of the gated recurrent unit (Cho et al., 2014), in the variant that applies the reset gate after
@@ -171,14 +170,9 @@ struct GRUCell : Layer<GRUCell>, RecurrentWeights {
 /// errors are those of RNN:
 ///
 ///   const auto [output, h_n] = gru(x);               // or gru(x, h_0), gru(x, h_0, lengths)
-struct GRU : Layer<GRU>, RecurrentStack {
+struct GRU : RecurrentStack, detail::CallOperator<GRU> {
   GRU(int64_t input_size, int64_t hidden_size, const RecurrentOptions& choices = {})
       : RecurrentStack("GRU", Recurrence::gru, input_size, hidden_size, choices) {}
-
-  RecurrentResult forward(const Tensor& x, const Tensor& h_0 = {}, const Tensor& lengths = {}) const {
-    return run(x, h_0, {}, lengths, training());
-  }
-  void visit(Visitor& v) override { name_all(v); }
 };
 
 /// Result of LSTMCell.
@@ -220,15 +214,14 @@ struct LSTMCell : Layer<LSTMCell>, RecurrentWeights {
 ///
 /// With proj_size P each h' is projected, h' = W_hr (o tanh(c')), and h_0, h_n and output have width P
 /// instead of hidden_size (Sak et al., 2014). The state dict then has weight_hr_l0, ... too.
-struct LSTM : Layer<LSTM>, RecurrentStack {
+struct LSTM : RecurrentStack, detail::CallOperator<LSTM> {
   LSTM(int64_t input_size, int64_t hidden_size, const RecurrentOptions& choices = {})
       : RecurrentStack("LSTM", Recurrence::lstm, input_size, hidden_size, choices) {}
 
   LSTMResult forward(const Tensor& x, const Tensor& h_0 = {}, const Tensor& c_0 = {},
                      const Tensor& lengths = {}) const {
-    return run(x, h_0, c_0, lengths, training());
+    return run(x, h_0, c_0, lengths);
   }
-  void visit(Visitor& v) override { name_all(v); }
 };
 
 }  // namespace heed

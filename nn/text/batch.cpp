@@ -1,16 +1,15 @@
 #include "nn/text/batch.h"
 
 #include "tensor/create.h"
+#include "tensor/lists.h"
 
 namespace heed {
 
 PaddedBatch pad_batch(const std::vector<Ids>& sequences, int64_t length) {
   check(length >= 0, "pad_batch: length is ", length, "; it must not be negative");
-  Ids lengths;
-  for (const Ids& ids : sequences) {
-    lengths.push_back(std::ssize(ids));
-    length = std::max(length, lengths.back());
-  }
+  const Ids lengths =
+      detail::mapped(sequences, [](const Ids& ids) { return static_cast<int64_t>(ids.size()); });
+  for (const int64_t each : lengths) length = std::max(length, each);
   const int64_t batch = std::ssize(sequences);
   PaddedBatch padded{full({batch, length}, Vocabulary::pad, int64), from_vector(lengths, {batch})};
   auto* row = padded.ids.mutable_data<int64_t>();
@@ -48,24 +47,23 @@ std::vector<std::vector<int64_t>> bucket_batches(const std::vector<int64_t>& len
 BatchStream::BatchStream(std::vector<int64_t> lengths, int64_t batch_size, Generator generator)
     : lengths_(std::move(lengths)), batch_size_(batch_size), generator_(generator) {
   check(!lengths_.empty(), "BatchStream: there are no examples");
-  shuffle();
+  begin_epoch();
 }
 
-void BatchStream::shuffle() {
+void BatchStream::begin_epoch() {
   Generator generator = generator_;
   batches_ = bucket_batches(lengths_, batch_size_, generator);
   epoch_position_ = std::exchange(generator_, generator).position();
+  ++epoch_;
   taken_ = 0;
 }
 
 std::vector<int64_t> BatchStream::next() {
   std::vector<int64_t> batch = batches_[std::ssize(batches_) - 1 - taken_];
-  if (taken_ + 1 == std::ssize(batches_)) {
-    shuffle();
-    ++epoch_;
-  } else {
+  if (taken_ + 1 < std::ssize(batches_))
     ++taken_;
-  }
+  else
+    begin_epoch();
   return batch;
 }
 
@@ -74,14 +72,13 @@ std::map<std::string, Tensor> BatchStream::state_dict() const {
 }
 
 void BatchStream::load_state_dict(const std::map<std::string, Tensor>& state) {
-  const auto found = state.find("place");
-  check(state.size() == 1 && found != state.end() && found->second.dtype() == int64 &&
-            found->second.shape() == Shape{3},
+  const Tensor x = state.size() == 1 && state.contains("place") ? state.at("place") : Tensor();
+  check(x.defined() && x.dtype() == int64 && x.shape() == Shape{3},
         "BatchStream: load_state_dict: the state must be \"place\", int64 [3]");
-  const auto place = found->second.to_vector<int64_t>();
+  const auto place = x.to_vector<int64_t>();
   BatchStream loaded = *this;
   loaded.generator_.set_position(static_cast<uint64_t>(place[1]));
-  loaded.shuffle();
+  loaded.begin_epoch();
   loaded.epoch_ = place[0];
   loaded.taken_ = place[2];
   check(place[0] >= 0 && place[2] >= 0 && place[2] < std::ssize(loaded.batches_), "BatchStream: batch ",

@@ -50,10 +50,10 @@ class BatchStream {
   void load_state_dict(const std::map<std::string, Tensor>& state);
 
  private:
-  void shuffle();
+  void begin_epoch();
 
   std::vector<int64_t> lengths_;
-  int64_t batch_size_, epoch_ = 0;
+  int64_t batch_size_, epoch_ = -1;
   Generator generator_;
   uint64_t epoch_position_ = 0;                // of the generator before this epoch
   std::vector<std::vector<int64_t>> batches_;  // of this epoch, in reverse order

@@ -29,9 +29,8 @@ size_t piece_size(std::string_view text) {
   const size_t first = text.size() > 1 && text[0] == ' ' && kind_of(text[1]) != CharKind::space;
   const CharKind kind = kind_of(text[first]);
   size_t size = first + 1;
-  const auto continues = [&] { return (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80; };
   while (size < text.size() && kind_of(text[size]) == kind &&
-         (size < kMaxPiece - 4 || (size < kMaxPiece && continues())))
+         (size < kMaxPiece - 4 || (size < kMaxPiece && (text[size] & 0xC0) == 0x80)))
     ++size;
   const bool before_piece = size < text.size() && kind_of(text[size]) != CharKind::space;
   if (kind == CharKind::space && size > 1 && before_piece && text[size - 1] == ' ') --size;

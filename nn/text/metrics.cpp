@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "tensor/error.h"
+#include "tensor/lists.h"
 
 namespace heed {
 
@@ -25,44 +25,41 @@ static void check_pairs(const char* name, size_t candidates, size_t references) 
 Bleu bleu(const std::vector<Tokens>& candidates, const std::vector<std::vector<Tokens>>& references,
           bool smooth) {
   check_pairs("bleu", candidates.size(), references.size());
-  std::array<int64_t, 4> matches{}, totals{};
   int64_t c = 0, r = 0;
   for (size_t i = 0; i < candidates.size(); ++i) {
-    const Tokens& candidate = candidates[i];
     check(!references[i].empty(), "bleu: candidate ", i, " has no reference");
+    const int64_t length = std::ssize(candidates[i]);
     const auto closest = std::ranges::min_element(references[i], {}, [&](const Tokens& x) {
-      return std::pair(std::abs(std::ssize(x) - std::ssize(candidate)), std::ssize(x));
+      return std::pair(std::abs(std::ssize(x) - length), std::ssize(x));
     });
-    c += std::ssize(candidate);
+    c += length;
     r += std::ssize(*closest);
-    for (int64_t n = 1; n <= 4; ++n) {
-      std::map<Tokens, int64_t> max_counts;
-      for (const Tokens& reference : references[i])
-        for (const auto& [ngram, count] : count_ngrams(reference, n))
-          max_counts[ngram] = std::max(max_counts[ngram], count);
-      for (const auto& [ngram, count] : count_ngrams(candidate, n)) {
-        matches[n - 1] += std::min(count, max_counts[ngram]);
-        totals[n - 1] += count;
-      }
-    }
   }
 
   Bleu result{0, {}, c == 0 ? 0 : std::exp(std::min(0.0, 1 - double(r) / double(c)))};
   double logs = 0;
-  for (size_t n = 0; n < 4; ++n) {
-    const int64_t extra = smooth && n > 0 && c > 0 ? 1 : 0;
-    const int64_t total = totals[n] + extra;
-    result.precisions[n] = total == 0 ? 0 : double(matches[n] + extra) / double(total);
-    logs += std::log(result.precisions[n]);
+  for (int64_t n = 1; n <= 4; ++n) {
+    int64_t matches = smooth && n > 1 && c > 0 ? 1 : 0, total = matches;
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      std::map<Tokens, int64_t> max_counts;
+      for (const Tokens& reference : references[i])
+        for (const auto& [ngram, count] : count_ngrams(reference, n))
+          max_counts[ngram] = std::max(max_counts[ngram], count);
+      for (const auto& [ngram, count] : count_ngrams(candidates[i], n)) {
+        matches += std::min(count, max_counts[ngram]);
+        total += count;
+      }
+    }
+    const double precision = result.precisions[n - 1] = total == 0 ? 0 : double(matches) / double(total);
+    logs += std::log(precision);
   }
   result.score = result.brevity_penalty * std::exp(logs / 4);  // 0 if a logarithm is -inf
   return result;
 }
 
 Bleu bleu(const std::vector<Tokens>& candidates, const std::vector<Tokens>& references, bool smooth) {
-  std::vector<std::vector<Tokens>> lists;
-  for (const Tokens& reference : references) lists.push_back({reference});
-  return bleu(candidates, lists, smooth);
+  const auto one = [](const Tokens& reference) { return std::vector<Tokens>{reference}; };
+  return bleu(candidates, detail::mapped(references, one), smooth);
 }
 
 double exact_match(const std::vector<Tokens>& candidates, const std::vector<Tokens>& references) {

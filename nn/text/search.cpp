@@ -11,6 +11,7 @@ namespace {
 struct Beam {
   int64_t sentence;
   int64_t parent;  // its row in the previous step
+  int64_t last;    // of its tokens, at first bos
   Ids tokens;
   double log_probability;
 };
@@ -24,11 +25,7 @@ struct Candidate {
 // The `width` best candidates of each beam.
 std::vector<Candidate> candidates_of(const std::vector<Beam>& beams, const DecodeStep& step, int64_t width) {
   const int64_t rows = std::ssize(beams);
-  Ids tokens, parents;
-  for (const Beam& beam : beams) {
-    tokens.push_back(beam.tokens.empty() ? Vocabulary::bos : beam.tokens.back());
-    parents.push_back(beam.parent);
-  }
+  const Ids tokens = detail::mapped(beams, &Beam::last), parents = detail::mapped(beams, &Beam::parent);
   const Tensor y = step(from_vector(tokens, {rows}), from_vector(parents, {rows}));
   check(y.dim() == 2 && y.size(0) == rows && y.size(1) > 0, "beam_search: the step returned ", y.shape(),
         " for ", rows, " rows; it must return log-probabilities [", rows, ", V]");
@@ -58,13 +55,13 @@ std::vector<std::vector<Hypothesis>> beam_search(const DecodeStep& step, int64_t
   const NoGrad guard;
   std::vector<std::vector<Hypothesis>> results(batch);
   std::vector<Beam> beams;
-  for (int64_t b = 0; b < batch; ++b) beams.push_back({b, b, {}, 0});
+  for (int64_t b = 0; b < batch; ++b) beams.push_back({b, b, Vocabulary::bos, {}, 0});
 
   for (int64_t length = 1; !beams.empty(); ++length) {
     std::vector<Candidate> candidates = candidates_of(beams, step, options.width);
     std::ranges::stable_sort(candidates, std::greater{}, &Candidate::log_probability);
-    std::vector<int64_t> places;  // for further beams of each sentence
-    for (const auto& result : results) places.push_back(options.width - std::ssize(result));
+    // For further beams of each sentence.
+    Ids places = detail::mapped(results, [&](const auto& one) { return options.width - std::ssize(one); });
     std::vector<Beam> kept;
     for (const auto& [row, token, log_probability] : candidates) {
       const int64_t sentence = beams[row].sentence;
@@ -77,7 +74,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const DecodeStep& step, int64_t
         const double score = log_probability / std::pow(static_cast<double>(length), options.alpha);
         results[sentence].push_back({std::move(tokens), log_probability, score, ended});
       } else {
-        kept.push_back({sentence, row, std::move(tokens), log_probability});
+        kept.push_back({sentence, row, token, std::move(tokens), log_probability});
       }
     }
     for (const Beam& beam : beams)

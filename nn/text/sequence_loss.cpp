@@ -16,10 +16,10 @@ Tensor sequence_loss(Operand logits, Operand targets, Operand lengths, const Cro
         "; there must be one length for each row");
   const Tensor valid = lengths.defined() ? squeeze(Mask::lengths(lengths, targets->size(1)).allowed(), 1)
                                          : targets != Vocabulary::pad;
-  check(
-      all(logical_or(logical_not(valid), logical_and(targets >= 0, targets < logits->size(2)))).item<bool>(),
-      "a valid target is not one of the ", logits->size(2), " classes, 0 to ", logits->size(2) - 1,
-      " (is the vocabulary larger than the last layer?)");
+  const Tensor of_class = logical_and(targets >= 0, targets < logits->size(2));
+  check(all(logical_or(logical_not(valid), of_class)).item<bool>(), "a valid target is not one of the ",
+        logits->size(2), " classes, 0 to ", logits->size(2) - 1,
+        " (is the vocabulary larger than the last layer?)");
   check(options.reduction != Reduction::mean || any(valid).item<bool>(),
         "no token is valid, so the mean is undefined; every sequence is padding");
   CrossEntropyOptions counted = options;

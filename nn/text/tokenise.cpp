@@ -53,8 +53,7 @@ Tokens split_words(std::string_view text) {
 std::string join_words(const Tokens& tokens) {
   std::string text;
   for (const std::string& token : tokens) {
-    const bool closes = std::ranges::find(kClosing, token) != kClosing.end();
-    if (!text.empty() && !closes) text += ' ';
+    if (!text.empty() && std::ranges::count(kClosing, token) == 0) text += ' ';
     text += token;
   }
   return text;

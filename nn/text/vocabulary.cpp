@@ -1,6 +1,6 @@
 #include "nn/text/vocabulary.h"
 
-#include "tensor/error.h"
+#include "tensor/lists.h"
 #include "tensor/utf8.h"
 
 namespace heed {
@@ -40,9 +40,7 @@ std::string Vocabulary::token(int64_t id) const {
 }
 
 Ids Vocabulary::encode(const Tokens& tokens) const {
-  Ids ids;
-  for (const std::string& token : tokens) ids.push_back(id(token));
-  return ids;
+  return detail::mapped(tokens, [&](const std::string& token) { return id(token); });
 }
 
 Tokens Vocabulary::decode(const Ids& ids) const {
@@ -54,11 +52,7 @@ Tokens Vocabulary::decode(const Ids& ids) const {
   return tokens;
 }
 
-std::string Vocabulary::to_text() const {
-  std::string text;
-  for (const std::string& token : tokens_) text += token + '\n';
-  return text;
-}
+std::string Vocabulary::to_text() const { return detail::listed(tokens_, "\n") + "\n"; }
 
 Vocabulary Vocabulary::from_text(std::string_view text) {
   Vocabulary read;

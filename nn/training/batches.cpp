@@ -42,11 +42,10 @@ StateDict Batches::state_dict() const {
 }
 
 void Batches::load_state_dict(const StateDict& state) {
-  const auto found = state.find("place");
-  check(state.size() == 1 && found != state.end() && found->second.dtype() == int64 &&
-            found->second.shape() == Shape{9},
+  const Tensor x = state.size() == 1 && state.contains("place") ? state.at("place") : Tensor();
+  check(x.defined() && x.dtype() == int64 && x.shape() == Shape{9},
         "Batches: load_state_dict: the state must be \"place\", int64 [9]");
-  const auto place = found->second.to_vector<int64_t>();
+  const auto place = x.to_vector<int64_t>();
   const auto shown = [](const std::vector<int64_t>& of) {
     return detail::text("n ", of[0], ", batch_size ", of[1], ", shuffle ", of[2], ", drop_last ", of[3]);
   };

@@ -1,7 +1,6 @@
 #include "nn/training/log.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -20,20 +19,17 @@ using LogLine = nlohmann::ordered_json;
 // is being written, or was being written when the program was killed.
 static void each_log_line(const std::string& path, auto&& f) {
   const std::string text = read_bytes(path);
-  size_t begin = 0, end = 0;
-  int64_t number = 1;
-  const auto require = [&](bool valid) {
-    check(valid, path, ":", number,
-          ": is not a line of a training log, such as {\"step\": 1, \"loss\": 0.5}");
-  };
-  for (; (end = text.find('\n', begin)) != text.npos; ++number, begin = end + 1) {
+  for (size_t begin = 0, end = 0, number = 1; begin < text.size(); begin = end + 1, ++number) {
+    end = std::min(text.find('\n', begin), text.size());
+    const bool complete = end < text.size();
     const std::string line = text.substr(begin, end - begin);
     const LogLine values = LogLine::parse(line, nullptr, false);
-    require(values.is_object() && values.value("step", LogLine()).is_number_integer() &&
-            values.value("run", LogLine("")).is_string());
-    f(line, values);
+    const bool valid = values.is_object() && values.value("step", LogLine()).is_number_integer() &&
+                       values.value("run", LogLine("")).is_string();
+    check(complete ? valid : line[0] == '{', path, ":", number,
+          ": is not a line of a training log, such as {\"step\": 1, \"loss\": 0.5}");
+    if (complete) f(line, values);
   }
-  require(begin == text.size() || text[begin] == '{');
 }
 
 static double number_or_nan(const LogLine& values, const char* name) {
@@ -56,8 +52,7 @@ TrainingLog::TrainingLog(const std::string& path, std::string run, int64_t step,
       fail(error.what(), append ? "" : "; choose another file, since this one would be overwritten");
     }
   }
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   write_file(path, kept);
   fd_ = open_shared(path, O_WRONLY | O_APPEND);
   check(*fd_ >= 0, path, ": cannot be written: ", std::strerror(errno));
@@ -76,12 +71,8 @@ void TrainingLog::write(int64_t step, const StepRecord& record, double seconds) 
   put("gradient_norm", record.gradient_norm);
   if (record.tokens > 0) put("tokens_per_second", std::round(static_cast<double>(record.tokens) / seconds));
   put("validation", record.validation);
-  const std::string text = line.dump() + "\n";
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t written = ::write(*fd_, text.data() + done, text.size() - done);
-    check(written >= 0 || errno == EINTR, path_, ": cannot be written: ", std::strerror(errno));
-    done += static_cast<size_t>(std::max<ssize_t>(written, 0));
-  }
+  const bool written = write_all(*fd_, line.dump() + "\n");
+  check(written, path_, ": cannot be written: ", std::strerror(errno));
 }
 
 std::vector<LossCurve> read_log(const std::string& path) {

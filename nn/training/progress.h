@@ -35,7 +35,10 @@ class Progress {
   /// Counts steps as done, and shows the note in the line.
   void step(const std::string& note = "", int64_t count = 1);
   /// Counts steps that were done earlier. They do not affect the estimate of the time.
-  void skip(int64_t steps);
+  void skip(int64_t steps) {
+    done_ += steps;
+    skipped_ += steps;
+  }
   /// Clears the line on the terminal, so that other text can be printed there.
   void clear() const;
   /// Whether all steps are done.

@@ -15,30 +15,21 @@ volatile std::sig_atomic_t stop_signal = 0;
 
 // During its lifetime the first SIGINT or SIGTERM is only stored. The second one has its usual effect. An
 // ignored signal stays ignored: a shell starts programs in the background so that Ctrl-C does not reach them.
-class StopSignals {
- public:
+struct StopSignals {
   StopSignals() {
     stop_signal = 0;
     struct sigaction store {};
     store.sa_handler = [](int signal) { stop_signal = signal; };
     store.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-    for (auto& [signal, earlier] : earlier_) {
+    for (auto& [signal, earlier] : actions) {
       sigaction(signal, nullptr, &earlier);
       if (earlier.sa_handler != SIG_IGN) sigaction(signal, &store, nullptr);
     }
   }
   ~StopSignals() {
-    for (const auto& [signal, earlier] : earlier_) sigaction(signal, &earlier, nullptr);
+    for (const auto& [signal, earlier] : actions) sigaction(signal, &earlier, nullptr);
   }
-
- private:
-  std::pair<int, struct sigaction> earlier_[2] = {{SIGINT, {}}, {SIGTERM, {}}};
-};
-
-// Clears the line of a progress at the end of the scope, also when an exception passes.
-struct ClearAtEnd {
-  ~ClearAtEnd() { progress.clear(); }
-  const Progress& progress;
+  std::pair<int, struct sigaction> actions[2] = {{SIGINT, {}}, {SIGTERM, {}}};
 };
 
 std::string in_folder(const TrainingOptions& options, const std::string& file) {
@@ -136,12 +127,6 @@ void Training::save(bool last) {
   if (stopped_ || at_end || (every > 0 && step_ % every == 0)) checkpoint_.save(step_);
 }
 
-bool Training::run(int64_t steps, const std::function<Tensor()>& loss,
-                   const std::function<double()>& validation) {
-  const auto step = [&] { return descend(loss()); };
-  return run(steps, step, validation);
-}
-
 bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
                    const std::function<double()>& validation) {
   using Clock = std::chrono::steady_clock;
@@ -150,16 +135,15 @@ bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
   validates_ = bool(validation);
   begin(steps);
   const std::string log_file = options_.log.empty() ? in_folder(options_, "log.jsonl") : options_.log;
-  TrainingLog log;
-  if (!log_file.empty())
-    log = TrainingLog(log_file, options_.name, step_, options_.resume || options_.append_log || step_ > 0);
+  const bool append = options_.resume || options_.append_log || step_ > 0;
+  TrainingLog log = log_file.empty() ? TrainingLog() : TrainingLog(log_file, options_.name, step_, append);
 
   Progress& progress = options_.progress ? *options_.progress : own_progress_.emplace("training", steps);
   progress.skip(step_);
   const auto enough = [&] { return options_.patience > 0 && waited_ >= options_.patience; };
-  int signal = 0;
   {
-    const ClearAtEnd clear{progress};
+    const std::unique_ptr<Progress, void (*)(Progress*)> clear_at_end(  // also when an exception passes
+        &progress, [](Progress* shown) { shown->clear(); });
     const StopSignals signals;
     while (step_ < steps && !stopped_ && !enough()) {
       const auto start = Clock::now();
@@ -174,10 +158,9 @@ bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
       stopped_ = (stopped_ && step_ < steps) || stop_signal != 0;
       save(step_ == steps || enough());
     }
-    signal = stop_signal;
   }
   own_progress_.reset();
-  if (signal != 0) report(signal);
+  if (stop_signal != 0) report(stop_signal);
   if (stopped_) return false;
   if (step_ < steps)
     print("stopped early after step " + std::to_string(step_) + ": the loss was lowest " +

@@ -62,7 +62,10 @@ class Training {
   /// Returns false if stop() or a signal ended it. Throws if `steps` is negative, if descend() receives a
   /// loss that is not finite, or if a file cannot be written.
   bool run(int64_t steps, const std::function<Tensor()>& loss,
-           const std::function<double()>& validation = {});
+           const std::function<double()>& validation = {}) {
+    const auto step = [&] { return descend(loss()); };
+    return run(steps, step, validation);
+  }
   /// The same for a step that does more than descend(), such as a step of a schedule:
   ///
   ///   training.checkpoint().add("schedule", schedule);

@@ -2,7 +2,6 @@
 
 #include "autograd/node.h"
 #include "autograd/ops/shape.h"
-#include "tensor/table.h"
 
 namespace heed {
 

@@ -32,6 +32,11 @@ std::string label(int64_t x, int64_t y, const char* anchor, const std::string& t
               detail::escaped(text));
 }
 
+std::string frame(int64_t x, int64_t y, int64_t width, int64_t height, const char* fill) {
+  return line(R"svg(<rect class="frame" x="{}" y="{}" width="{}" height="{}" fill="{}" stroke="#888"/>)svg",
+              x, y, width, height, fill);
+}
+
 // The width of the widest text in pixels: a terminal column is 5/8 of the font size.
 int64_t widest(const Lines& texts, int64_t font_size) {
   int64_t columns = 0;
@@ -63,9 +68,8 @@ struct Panel {
   const AttentionMap& map;
   const HeatMapWords& words;
   const int64_t heads = map.heads(), queries = std::ssize(map.queries), keys = std::ssize(map.keys);
-  const int64_t max_rows =
-      std::max(static_cast<int64_t>(std::sqrt(kMaxCells / static_cast<double>(std::max<int64_t>(heads, 1)))),
-               int64_t{8});
+  const int64_t max_rows = static_cast<int64_t>(
+      std::max(8.0, std::sqrt(kMaxCells / static_cast<double>(std::max(heads, int64_t{1})))));
   // The number of positions that share a cell, in each direction.
   const int64_t per_cell = divide_up(std::max<int64_t>({queries, keys, 1}), max_rows);
   const int64_t columns = std::max<int64_t>(divide_up(keys, per_cell), 1),
@@ -124,21 +128,21 @@ struct Panel {
       const int64_t x = left + column * cell_width, y = top + row * cell_height;
       const std::string box =
           with_parts(R"(<rect x="{}" y="{}" width="{}" height="{}")", x, y, cell_width, cell_height);
-      const auto colored = [&](double opacity, const std::string& number) {
-        return line(R"({} fill-opacity="{}"><title>{} → {}: {}</title></rect>)", box, short_number(opacity),
-                    detail::escaped(positions(words.queries, map.queries, row)),
-                    detail::escaped(positions(words.keys, map.keys, column)), number);
-      };
-      if (weight == -INFINITY) {
-        masked += colored(1, words.masked);
-        continue;
-      }
-      const double place = weight > 0 ? std::min(weight, 1.0) * 2 : 0;  // NaN counts as 0
+      const bool is_masked = weight == -INFINITY;
+      const double place = is_masked ? 1 : weight > 0 ? std::min(weight, 1.0) * 2 : 0;  // NaN counts as 0
       if (place > 1) half += box + "/>\n";
-      (place > 1 ? all : half) += colored(place > 1 ? place - 1 : place, decimals(weight, 4));
-      if (numbers)
+      std::string& colored = is_masked ? masked : place > 1 ? all : half;
+      colored += line(R"({} fill-opacity="{}"><title>{} → {}: {}</title></rect>)", box,
+                      short_number(place > 1 ? place - 1 : place),
+                      detail::escaped(positions(words.queries, map.queries, row)),
+                      detail::escaped(positions(words.keys, map.keys, column)),
+                      is_masked ? words.masked : decimals(weight, 4));
+      // Numbers contrast with light and with dark pages: in the middle of the scale only black does.
+      if (numbers && !is_masked)
         printed += label(x + cell_width / 2, y + cell_height / 2 + 4, "middle", decimals(weight, 2),
-                         number_color(weight));
+                         weight < 0.55   ? ""
+                         : weight < 0.71 ? R"( style="fill: #000")"
+                                         : R"( class="paper" fill="#fff")");
     }
     return line(R"(<rect class="heat-0" x="{}" y="{}" width="{}" height="{}" fill="#f7fbff"/>)", left, top,
                 cells_width, cells_height) +
@@ -147,19 +151,10 @@ struct Panel {
                 half, all, masked, printed);
   }
 
-  // Contrasts with light and with dark pages: in the middle of the scale only black does.
-  static const char* number_color(double weight) {
-    if (weight < 0.55) return "";
-    return weight < 0.71 ? R"( style="fill: #000")" : R"( class="paper" fill="#fff")";
-  }
-
   std::string labels() const {
     std::string svg = line(R"(<g font-size="{}">)", font_size);
-    int64_t y = top + cell_height / 2 + font_size / 3;  // centers the letters
-    for (const std::string& query : query_labels) {
-      svg += label(left - 6, y, "end", query);
-      y += cell_height;
-    }
+    int64_t y = top - cell_height + cell_height / 2 + font_size / 3;  // centers the letters
+    for (const std::string& query : query_labels) svg += label(left - 6, y += cell_height, "end", query);
     int64_t x = left + cell_width / 2;
     for (const std::string& key : key_labels) {
       svg += horizontal ? label(x, top - 6, "middle", key) : vertical_label(x, top - 6, font_size, key);
@@ -175,27 +170,20 @@ struct Panel {
     const int64_t axis_end = top + (cells_height + widest({words.queries}, kSmallLetters)) / 2;
     return svg + R"(<g class="soft" fill="#5c6370">)" + label(center, axis_bottom - 6, "middle", words.keys) +
            vertical_label(12, axis_end, kSmallLetters, words.queries) + "</g>\n" +
-           line(R"(<rect class="frame" x="{}" y="{}" width="{}" height="{}" fill="none" stroke="#888"/>)",
-                left, top, cells_width, cells_height);
+           frame(left, top, cells_width, cells_height, "none");
   }
 };
 
 std::string legend(int64_t y, const Panel& panel, bool masked) {
-  std::string svg = line(R"svg(<defs><linearGradient id="scale">
+  std::string svg = R"svg(<defs><linearGradient id="scale">
 <stop class="heat-0" offset="0" stop-color="#f7fbff"/><stop class="heat-50" offset="0.5" stop-color="#6baed6"/>
 <stop class="heat-100" offset="1" stop-color="#08306b"/></linearGradient>
 <pattern id="masked" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
 <rect class="paper" width="6" height="6" fill="#fff"/>
 <rect class="soft" width="1.5" height="6" fill="#5c6370"/></pattern></defs>
-<rect class="frame" x="30" y="{}" width="120" height="14" fill="url(#scale)" stroke="#888"/>)svg",
-                         y) +
+)svg" + frame(30, y, 120, 14, "url(#scale)") +
                     label(24, y + 11, "end", "0") + label(156, y + 11, "start", "1");
-  if (masked)
-    svg +=
-        line(
-            R"svg(<rect class="frame" x="184" y="{}" width="14" height="14" fill="url(#masked)" stroke="#888"/>)svg",
-            y) +
-        label(204, y + 11, "start", panel.words.masked);
+  if (masked) svg += frame(184, y, 14, 14, "url(#masked)") + label(204, y + 11, "start", panel.words.masked);
   const std::string note = with_parts(panel.words.shared_cell, panel.per_cell, panel.per_cell);
   return panel.per_cell > 1 ? svg + label(30, y + 11 + kLineHeight, "start", note) : svg;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <numeric>
 #include <ranges>
 
@@ -23,69 +24,74 @@ struct Item {
 };
 using Items = std::vector<Item*>;
 
-class Layout {
- public:
-  Layout(std::vector<LayeredBox> boxes, std::vector<LayeredEdge> edges)
-      : drawing_{std::move(boxes), std::move(edges)}, order_(edges_.size()) {
-    std::iota(order_.begin(), order_.end(), 0);
-  }
+struct Layout {
+  Layered drawing;
+  std::vector<LayeredBox>& boxes = drawing.boxes;
+  std::vector<LayeredEdge>& edges = drawing.edges;
+  std::deque<Item> items = {};                // the boxes, then the pieces of edges
+  std::vector<Items> layers = {};             // the items of each layer, from left to right
+  std::vector<Items> paths = {};              // of each edge: its upper box, its pieces, its lower box
+  std::vector<double> entries = {};           // where each edge enters its lower box
+  std::vector<double> top = {}, bottom = {};  // of each layer
 
   Layered run() {
     assign_layers();
     split_edges();
-    for (const Items& layer : layers_) place(layer);
+    for (const Items& layer : layers) place(layer);
     for (int sweep = 0; sweep < 12; ++sweep) {
-      for (Items& layer : layers_ | std::views::drop(1)) sort_and_place(layer, &Item::above);
-      for (Items& layer : layers_ | std::views::reverse | std::views::drop(1))
+      for (Items& layer : layers | std::views::drop(1)) sort_and_place(layer, &Item::above);
+      for (Items& layer : layers | std::views::reverse | std::views::drop(1))
         sort_and_place(layer, &Item::below);
     }
     set_positions();
     route_edges();
-    return std::move(drawing_);
+    return std::move(drawing);
   }
 
- private:
   // Each box is one layer above the highest box that its edges lead to.
   void assign_layers() {
-    std::vector<size_t> height(boxes_.size());  // the number of layers below a box
-    for (size_t from = boxes_.size(); from-- > 0;)
-      for (const LayeredEdge& edge : edges_)
+    std::vector<size_t> height(boxes.size());  // the number of layers below a box
+    for (size_t from = boxes.size(); from-- > 0;)
+      for (const LayeredEdge& edge : edges)
         if (edge.from == from) height[from] = std::max(height[from], height[edge.to] + 1);
-    layers_.resize(boxes_.empty() ? 0 : std::ranges::max(height) + 1);
-    for (size_t i = 0; i < boxes_.size(); ++i)
-      add_item({boxes_[i].width, boxes_[i].height, layers_.size() - 1 - height[i]});
+    layers.resize(boxes.empty() ? 0 : std::ranges::max(height) + 1);
+    for (size_t i = 0; i < boxes.size(); ++i)
+      add_item({boxes[i].width, boxes[i].height, layers.size() - 1 - height[i]});
   }
 
   Item* add_item(Item item) {
-    Item& added = items_.emplace_back(std::move(item));
-    layers_[added.layer].push_back(&added);
+    Item& added = items.emplace_back(std::move(item));
+    layers[added.layer].push_back(&added);
     return &added;
   }
 
   // Adds a piece of each edge to every layer that the edge passes through.
   void split_edges() {
-    entries_ = ends_of_edges(&LayeredEdge::to);
-    for (size_t e = 0; e < edges_.size(); ++e) {
-      Item &from = items_[edges_[e].from], &to = items_[edges_[e].to];
-      Items& path = paths_.emplace_back(1, &from);
+    entries = ends_of_edges(&LayeredEdge::to, std::identity());
+    for (size_t e = 0; e < edges.size(); ++e) {
+      Item &from = items[edges[e].from], &to = items[edges[e].to];
+      Items& path = paths.emplace_back(1, &from);
       for (size_t layer = from.layer + 1; layer < to.layer; ++layer)
         path.push_back(add_item({kEdgeWidth, 0, layer}));
       path.push_back(&to);
       for (size_t i = 1; i < path.size(); ++i) {
-        path[i - 1]->below.push_back({path[i], path[i] == &to ? (entries_[e] - 0.5) * to.width : 0});
+        path[i - 1]->below.push_back({path[i], path[i] == &to ? (entries[e] - 0.5) * to.width : 0});
         path[i]->above.push_back({path[i - 1], 0});
       }
     }
   }
 
   // Where each edge meets its box, as a fraction of the box's width. The edges of a box are side by side, in
-  // the order of order_.
-  std::vector<double> ends_of_edges(size_t LayeredEdge::*end) const {
-    std::vector<size_t> count(boxes_.size()), next(boxes_.size());
-    for (const LayeredEdge& edge : edges_) ++count[edge.*end];
-    std::vector<double> fractions(edges_.size());
-    for (const size_t e : order_) {
-      const size_t box = edges_[e].*end;
+  // the order of key(edge).
+  std::vector<double> ends_of_edges(size_t LayeredEdge::*end, const auto& key) const {
+    std::vector<size_t> order(edges.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, {}, key);
+    std::vector<size_t> count(boxes.size()), next(boxes.size());
+    for (const LayeredEdge& edge : edges) ++count[edge.*end];
+    std::vector<double> fractions(edges.size());
+    for (const size_t e : order) {
+      const size_t box = edges[e].*end;
       fractions[e] = static_cast<double>(++next[box]) / static_cast<double>(count[box] + 1);
     }
     return fractions;
@@ -128,55 +134,44 @@ class Layout {
   // Moves everything to the right of the left margin, and the layers below each other.
   void set_positions() {
     double left = 0;
-    for (const Item& item : items_) left = std::min(left, item.center - item.width / 2);
-    for (Item& item : items_) {
+    for (const Item& item : items) left = std::min(left, item.center - item.width / 2);
+    for (Item& item : items) {
       item.center += kMargin - left;
-      drawing_.width = std::max(drawing_.width, item.center + item.width / 2 + kMargin);
+      drawing.width = std::max(drawing.width, item.center + item.width / 2 + kMargin);
     }
-    for (const Items& layer : layers_) {
-      top_.push_back(top_.empty() ? kMargin : bottom_.back() + kLayerGap);
-      bottom_.push_back(top_.back() + std::ranges::max(layer, {}, &Item::height)->height);
+    for (const Items& layer : layers) {
+      top.push_back(top.empty() ? kMargin : bottom.back() + kLayerGap);
+      bottom.push_back(top.back() + std::ranges::max(layer, {}, &Item::height)->height);
     }
-    drawing_.height = (bottom_.empty() ? kMargin : bottom_.back()) + kMargin;
-    for (size_t i = 0; i < boxes_.size(); ++i) {
-      boxes_[i].x = items_[i].center - boxes_[i].width / 2;
-      boxes_[i].y = top_[items_[i].layer];
+    drawing.height = (bottom.empty() ? kMargin : bottom.back()) + kMargin;
+    for (size_t i = 0; i < boxes.size(); ++i) {
+      boxes[i].x = items[i].center - boxes[i].width / 2;
+      boxes[i].y = top[items[i].layer];
     }
   }
 
   // Each edge leaves its box in the order of where the edges lead, goes straight down to the end of the
   // layer, and passes its pieces in the layers between.
   void route_edges() {
-    std::ranges::stable_sort(order_, {}, [&](size_t e) { return paths_[e][1]->center; });
-    const std::vector<double> exits = ends_of_edges(&LayeredEdge::from);
-    for (size_t e = 0; e < edges_.size(); ++e) {
-      const LayeredBox &from = boxes_[edges_[e].from], &to = boxes_[edges_[e].to];
-      const Items& path = paths_[e];
+    const auto exits = ends_of_edges(&LayeredEdge::from, [&](size_t e) { return paths[e][1]->center; });
+    for (size_t e = 0; e < edges.size(); ++e) {
+      const LayeredBox &from = boxes[edges[e].from], &to = boxes[edges[e].to];
+      const Items& path = paths[e];
       const double x = from.x + from.width * exits[e];
-      std::vector<LayeredPoint>& points = edges_[e].points;
-      points = {{x, from.y + from.height}, {x, bottom_[path[0]->layer]}};
+      std::vector<LayeredPoint>& points = edges[e].points;
+      points = {{x, from.y + from.height}, {x, bottom[path[0]->layer]}};
       for (size_t i = 1; i + 1 < path.size(); ++i)
-        for (const double y : {top_[path[i]->layer], bottom_[path[i]->layer]})
+        for (const double y : {top[path[i]->layer], bottom[path[i]->layer]})
           points.push_back({path[i]->center, y});
-      points.push_back({to.x + to.width * entries_[e], to.y});
+      points.push_back({to.x + to.width * entries[e], to.y});
     }
   }
-
-  Layered drawing_;
-  std::vector<LayeredBox>& boxes_ = drawing_.boxes;
-  std::vector<LayeredEdge>& edges_ = drawing_.edges;
-  std::deque<Item> items_;            // the boxes, then the pieces of edges
-  std::vector<Items> layers_;         // the items of each layer, from left to right
-  std::vector<Items> paths_;          // of each edge: its upper box, its pieces, its lower box
-  std::vector<size_t> order_;         // of the edges that meet at a box, from left to right
-  std::vector<double> entries_;       // where each edge enters its lower box
-  std::vector<double> top_, bottom_;  // of each layer
 };
 
 }  // namespace
 
 Layered layered(std::vector<LayeredBox> boxes, std::vector<LayeredEdge> edges) {
-  return Layout(std::move(boxes), std::move(edges)).run();
+  return Layout{{std::move(boxes), std::move(edges)}}.run();
 }
 
 }  // namespace heed

@@ -49,19 +49,18 @@ std::string filled(std::string_view page, const std::map<std::string_view, std::
 std::string script_json(const std::string& json) { return replaced(json, "<", "\\u003c"); }
 
 Lines wrapped(const std::string& text, int64_t columns) {
-  if (text.empty()) return {};
-  Lines lines(1);
+  Lines lines;
+  std::string line;
   for (const std::string& character : split_characters(text, true)) {
-    std::string& line = lines.back();
     line += character;
     if (display_width(line) <= columns) continue;
     const size_t space = line.rfind(' ');
     const bool at_space = space != line.npos && space > 0;
     const size_t end = at_space ? space : line.size() - character.size();
-    std::string rest = line.substr(at_space ? space + 1 : end);
-    line.resize(end);
-    lines.push_back(std::move(rest));
+    lines.push_back(line.substr(0, end));
+    line.erase(0, at_space ? space + 1 : end);
   }
+  if (!text.empty()) lines.push_back(std::move(line));
   return lines;
 }
 

@@ -11,7 +11,7 @@ extern const char page_template[];
 
 using Json = nlohmann::ordered_json;
 
-static std::string json(const std::vector<AttentionMap>& maps, bool chinese) {
+std::string attention_page(const std::vector<AttentionMap>& maps, const AttentionPageOptions& options) {
   Json all = Json::array();
   for (const AttentionMap& map : maps) {
     Json heads = Json::array();
@@ -28,19 +28,15 @@ static std::string json(const std::vector<AttentionMap>& maps, bool chinese) {
     }
     all.push_back({{"sentence", map.sentence},
                    {"module", map.module},
-                   {"name", detail::layer_name(map.module, chinese)},
+                   {"name", detail::layer_name(map.module, detail::is_chinese(options.language))},
                    {"step", map.step},
                    {"queries", map.queries},
                    {"keys", map.keys},
                    {"weights", heads}});
   }
-  return detail::script_json(all.dump());
-}
-
-std::string attention_page(const std::vector<AttentionMap>& maps, const AttentionPageOptions& options) {
   return detail::filled(page_template, {{"language", detail::escaped(options.language)},
                                         {"title", detail::escaped(options.title)},
-                                        {"data", json(maps, detail::is_chinese(options.language))}});
+                                        {"data", detail::script_json(all.dump())}});
 }
 
 }  // namespace heed

@@ -17,56 +17,45 @@ std::string shapes_text(const std::vector<Shape>& shapes) {
   return shapes.empty() ? "-" : detail::listed(shapes, " ");
 }
 
-class SummaryObserver final : public Observer {
- public:
-  explicit SummaryObserver(const Module& model) {
-    for (const auto& [name, module] : model.named_modules()) {
-      watched_[module] = {summary.rows.size()};
-      summary.rows.push_back(
-          {.path = name, .type = module->type_name(), .parameters = module->parameter_count()});
-    }
-    summary.parameters = model.parameter_count();
-    for (const Tensor& parameter : model.parameters())
-      if (parameter.requires_grad()) summary.trainable += parameter.numel();
-  }
+struct ObservedRow : SummaryRow {
+  int64_t flops_before = 0;  // of earlier calls, minus product_flops() when the current call began
+};
+
+struct SummaryObserver : Observer {
+  std::map<const Module*, ObservedRow> rows;  // also of modules that visit does not name
 
   void on_module_begin(const Module& module, const std::vector<Tensor>& inputs) override {
-    const auto at = watched_.find(&module);
-    if (at == watched_.end()) return;  // not named by visit
-    SummaryRow& row = summary.rows[at->second.row];
+    ObservedRow& row = rows[&module];
     if (row.calls++ == 0)
       for (const Tensor& x : inputs)
         if (x.defined()) row.inputs.push_back(x.shape());
-    at->second.flops_before = row.flops - kernel::product_flops();
+    row.flops_before = row.flops - kernel::product_flops();
   }
 
   void on_module_end(const Module& module, const Tensor& output) override {
-    const auto at = watched_.find(&module);
-    if (at == watched_.end()) return;
-    SummaryRow& row = summary.rows[at->second.row];
+    ObservedRow& row = rows[&module];
     if (row.calls == 1) row.outputs.push_back(output.shape());
-    row.flops = at->second.flops_before + kernel::product_flops();
-    summary.flops = summary.rows.front().flops;
+    row.flops = row.flops_before + kernel::product_flops();
   }
-
-  Summary summary;
-
- private:
-  struct Watched {
-    size_t row;
-    int64_t flops_before = 0;  // of earlier calls, minus product_flops() when the current call began
-  };
-  std::map<const Module*, Watched> watched_;
 };
 
 }  // namespace
 
 Summary detail::summarise(const Module& model, const std::function<void()>& call) {
   const NoGrad guard;
-  SummaryObserver observer(model);
+  const std::vector<ConstNamedModule> modules = model.named_modules();
+  Summary summary{.parameters = model.parameter_count()};
+  for (const Tensor& p : model.parameters())
+    if (p.requires_grad()) summary.trainable += p.numel();
+  SummaryObserver observer;
+  for (const auto& [path, module] : modules)
+    observer.rows[module] = {
+        {.path = path, .type = module->type_name(), .parameters = module->parameter_count()}};
   const detail::EvaluationScope evaluation;
   call();
-  return std::move(observer.summary);
+  for (const auto& [path, module] : modules) summary.rows.push_back(observer.rows[module]);
+  summary.flops = summary.rows.front().flops;
+  return summary;
 }
 
 std::string to_string(const Summary& summary) {

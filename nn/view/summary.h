@@ -17,10 +17,10 @@ struct SummaryRow {
 
 /// A model and one call of it.
 struct Summary {
-  std::vector<SummaryRow> rows;  ///< the model, then its inner modules in the order of visit
-  int64_t parameters = 0;        ///< number of elements; shared parameters count once
-  int64_t trainable = 0;         ///< of these, those that require a gradient
-  int64_t flops = 0;             ///< of matrix products; 2 per multiply-add
+  std::vector<SummaryRow> rows = {};  ///< the model, then its inner modules in the order of visit
+  int64_t parameters = 0;             ///< number of elements; shared parameters count once
+  int64_t trainable = 0;              ///< of these, those that require a gradient
+  int64_t flops = 0;                  ///< of matrix products; 2 per multiply-add
 };
 
 /// An aligned table, followed by the totals.

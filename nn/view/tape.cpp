@@ -13,8 +13,7 @@ static bool is_small(const Tensor& x) {
 
 static std::string nested_list(const Tensor& x) {
   if (x.dim() == 0) return short_number(x.item());
-  std::vector<std::string> items;
-  for (int64_t i = 0; i < x.size(0); ++i) items.push_back(nested_list(x[i]));
+  const auto items = detail::mapped(split(x, 1), [](const Tensor& part) { return nested_list(part[0]); });
   return "[" + detail::listed(items) + "]";
 }
 
@@ -60,8 +59,7 @@ std::string gradient_rule(const Node& node, const std::vector<std::string>& name
 }
 
 std::vector<std::string> detail::rows_of(const Tensor& x) {
-  if (!is_small(x)) return {in_line(x)};
-  if (x.dim() < 2) return {nested_list(x)};
+  if (!is_small(x) || x.dim() < 2) return {in_line(x)};
   return mapped(split(reshape(x, {-1, x.size(-1)}), 1), [](const auto& row) { return nested_list(row[0]); });
 }
 
@@ -105,18 +103,13 @@ std::string Tape::label(size_t node) const {
 // Adds x with the value that it has now; `node` is its graph node, or null for a constant.
 size_t Tape::add(const Tensor& x, Node* node, TapeNode seen) {
   const size_t place = nodes_.size();
-  places_[identity(x, node)] = {place, TensorImpl::of(x).storage->version};
-  if (node) {
-    seen.operation = node->name;
-    seen.module = node->module;
-    seen.line = node->line;
-    kept_nodes_.emplace_back(node);
-  } else {
-    seen.operation = "constant";
-    kept_constants_.push_back(x);
-  }
+  places_[identity(x, node)] = {place, TensorImpl::of(x).storage->version, Ref<Node>(node),
+                                node ? Tensor() : x};
+  seen.operation = node ? node->name : "constant";
+  seen.module = node ? node->module : "";
+  seen.line = node ? node->line : SourceLocation();
   seen.value = clone(x.detach());
-  if (seen.operation != "constant" || x.dim() > 0) steps_.push_back({.node = place});
+  if (node || x.dim() > 0) steps_.push_back({.node = place});
   nodes_.push_back(std::move(seen));
   return place;
 }
@@ -124,7 +117,6 @@ size_t Tape::add(const Tensor& x, Node* node, TapeNode seen) {
 // The index of a tensor's node. The tape has not seen how a new tensor was computed, so its node has no
 // inputs.
 size_t Tape::known(const Tensor& x) {
-  const NoGrad guard;
   Node* node = x.requires_grad() ? Node::of(x) : nullptr;
   TapeNode seen;
   if (const auto found = places_.find(identity(x, node)); found != places_.end()) {

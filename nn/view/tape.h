@@ -68,14 +68,14 @@ class Tape : private Observer {
 
   struct Place {
     size_t node;
-    int64_t version;  // of the storage: a leaf that is overwritten becomes another node
+    int64_t version;      // of the storage: a leaf that is overwritten becomes another node
+    Ref<Node> kept_node;  // kept alive, so that its address is not reused
+    Tensor kept_constant;
   };
   std::vector<TapeNode> nodes_;
   std::vector<TapeStep> steps_;
   std::map<const void*, Place> places_;  // by graph node, and by TensorImpl for constants
-  std::vector<Ref<Node>> kept_nodes_;    // kept alive, so that their addresses are not reused
-  std::vector<Tensor> kept_constants_;
-  std::map<size_t, Tensor> sums_;  // of the contributions to each node in the current pass
+  std::map<size_t, Tensor> sums_;        // of the contributions to each node in the current pass
   uint64_t pass_id_ = 0;
   int64_t passes_ = 0;
   std::optional<size_t> rule_step_;  // the step of the rule that is running, if its node is on the tape

@@ -36,25 +36,22 @@ struct Card {
   }
 };
 
-Card card_of(const Tape& tape, size_t i) {
-  const TapeNode& node = tape.nodes()[i];
-  Card card{{tape.label(i)}, detail::rows_of(node.value), {}, {}};
-  if (!node.inputs.empty()) {
-    card.title[0] += " = " + node.operation;
-    card.small = detail::wrapped(detail::rule_of(tape, i), kRuleColumns);
-  } else if (card.title == card.value) {  // a constant scalar without a name
-    card.value.clear();
-  }
-  for (const std::string& more : {node.module, detail::place_of(node.line)})
-    if (!more.empty()) card.small.push_back(more);
-  for (const Lines& lines : {card.title, card.value}) card.fit(lines);
-  card.fit(card.small, kSmallFont);
-  return card;
-}
-
 std::vector<Card> cards_of(const Tape& tape) {
   std::vector<Card> cards;
-  for (size_t i = 0; i < tape.nodes().size(); ++i) cards.push_back(card_of(tape, i));
+  for (size_t i = 0; i < tape.nodes().size(); ++i) {
+    const TapeNode& node = tape.nodes()[i];
+    Card& card = cards.emplace_back(Card{{tape.label(i)}, detail::rows_of(node.value), {}, {}});
+    if (!node.inputs.empty()) {
+      card.title[0] += " = " + node.operation;
+      card.small = detail::wrapped(detail::rule_of(tape, i), kRuleColumns);
+    } else if (card.title == card.value) {  // a constant scalar without a name
+      card.value.clear();
+    }
+    for (const std::string& more : {node.module, detail::place_of(node.line)})
+      if (!more.empty()) card.small.push_back(more);
+    for (const Lines& lines : {card.title, card.value}) card.fit(lines);
+    card.fit(card.small, kSmallFont);
+  }
   const auto show = [&](size_t node, const Tensor& gradient) {
     Lines& lines = cards[node].gradient = detail::rows_of(gradient);
     lines[0].insert(0, kGradient);

@@ -15,12 +15,11 @@ static std::string visible(const std::string& text) {
   return printable(text, Hidden::pictures);
 }
 
-static Tokens visible(Tokens tokens, const Tensor& weights, int64_t dim, const char* kind) {
+static Tokens visible_tokens(const Tokens& tokens, const Tensor& weights, int64_t dim, const char* kind) {
   check(std::ssize(tokens) == weights.size(dim), "AttentionMap: ", tokens.size(), " ", kind,
         " tokens for weights ", weights.shape(), ", which have ", weights.size(dim), " ", kind,
         " positions; give a token for each position, including padding");
-  for (std::string& token : tokens) token = visible(token);
-  return tokens;
+  return detail::mapped(tokens, visible);
 }
 
 AttentionMap::AttentionMap(const Tensor& all, Tokens query_tokens, Tokens key_tokens,
@@ -34,8 +33,8 @@ AttentionMap::AttentionMap(const Tensor& all, Tokens query_tokens, Tokens key_to
   const int64_t batches = batched ? all.size(0) : 1;
   check(options.batch >= 0 && options.batch < batches, "AttentionMap: there is no batch entry ",
         options.batch, "; weights ", all.shape(), " have ", batches);
-  queries = visible(std::move(query_tokens), all, -2, "query");
-  keys = visible(std::move(key_tokens), all, -1, "key");
+  queries = visible_tokens(query_tokens, all, -2, "query");
+  keys = visible_tokens(key_tokens, all, -1, "key");
   if (batches > 1)
     module += detail::text(module.empty() ? "" : ", ", "entry ", options.batch + 1, " of ", batches);
   const auto entry = [&](const Tensor& x) {  // [H, Tq, Tk]
@@ -64,12 +63,11 @@ std::vector<bool> AttentionMap::masked(int64_t query, int64_t head) const {
 
 Tensor stacked_steps(const AttentionScope& scope, const std::string& module) {
   int64_t keys = scope.weights(module).size(-1);  // throws if there is no call
-  for (const CapturedAttention& call : scope.calls())
-    if (call.module == module) keys = std::max(keys, call.weights.size(-1));
   std::vector<Tensor> steps;
   for (const CapturedAttention& call : scope.calls())
-    if (call.module == module) steps.push_back(pad(call.weights, {0, keys - call.weights.size(-1)}));
-  return cat(steps, -2);
+    if (call.module == module) steps.push_back(call.weights);
+  for (const Tensor& step : steps) keys = std::max(keys, step.size(-1));
+  return cat(detail::mapped(steps, [&](const Tensor& x) { return pad(x, {0, keys - x.size(-1)}); }), -2);
 }
 
 StateDict captured_weights(const AttentionScope& scope) {

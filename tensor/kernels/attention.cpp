@@ -55,8 +55,7 @@ constexpr int64_t padded(int64_t n) { return ceil_div(n, 16) * 16; }
 // Counts products of [Tq, n] and [n, Tk] in every head, where the n add up to `width`. Returns the number of
 // multiplications in one head.
 double count_products(const AttentionSizes& sizes, int64_t width) {
-  const double per_head =
-      static_cast<double>(sizes.Tq) * static_cast<double>(sizes.Tk) * static_cast<double>(width);
+  const double per_head = double(sizes.Tq) * double(sizes.Tk) * double(width);
   product_flops() += static_cast<int64_t>(2 * static_cast<double>(sizes.heads) * per_head);
   return per_head;
 }
@@ -150,14 +149,10 @@ struct Inputs {
     for (int64_t i = share.first * kQueries; i < end; i += share.step * kQueries)
       f(i, std::min(kQueries, sizes.Tq - i));
   }
-  // How many of the tile's keys its query r may attend to by its position.
-  int64_t seen(const Tile& t, int64_t r) const {
-    return std::clamp<int64_t>(rule.past + t.i + r + 1 - t.j, 0, t.columns);
-  }
-
-  // How many of the tile's keys are before the window of its query r.
-  int64_t unseen(const Tile& t, int64_t r) const {
-    return std::clamp<int64_t>(rule.past + t.i + r + 1 - t.j - rule.window, 0, t.columns);
+  // How many of the tile's keys the query `back` before its query r may attend to by its position. Those that
+  // the query a window before sees are before the window.
+  int64_t seen(const Tile& t, int64_t r, int64_t back = 0) const {
+    return std::clamp<int64_t>(rule.past + t.i + r + 1 - t.j - back, 0, t.columns);
   }
   // The first query with a window that begins at `key` or later.
   int64_t first_beyond(int64_t key) const {
@@ -209,7 +204,7 @@ struct Inputs {
         for (int64_t c = 0; c < t.columns; ++c) row[c] += *b.at(r, c);
       if (a.data != nullptr)
         for (int64_t c = 0; c < t.columns; ++c) row[c] = *a.at(r, c) ? row[c] : minus_infinity<T>;
-      for (int64_t c = std::max<int64_t>(0, rule.sinks - t.j), end = unseen(t, r); c < end; ++c)
+      for (int64_t c = std::max<int64_t>(0, rule.sinks - t.j), end = seen(t, r, rule.window); c < end; ++c)
         row[c] = minus_infinity<T>;
       std::fill(row + seen(t, r), row + padded(t.columns), minus_infinity<T>);
     }
@@ -302,66 +297,57 @@ void score_gradients(int64_t n, T scale, T log_total, T gy, const T* factors, T*
   factors ? run([factors](int64_t c) { return factors[c]; }) : run([](int64_t) { return T(1); });
 }
 
-// The second pass: the operands, the incoming gradient, the results of the first pass, and dq.
+// The second pass, from the incoming gradient g and the results of the first, y and log_totals [Tq]: dq of
+// the share's queries, and what they add to dk, dv and the gradient of the positions of the head.
 template <class T>
-struct Backward {
-  const Inputs<T>& in;
-  const Matrices<const T> g, y;
-  const Matrix<const T> log_totals;  // [heads, Tq]
-  const Matrices<T> dq;
-
-  // dq of the share's queries, and what they add to dk, dv and the gradient of the positions of the head.
-  void compute(const Share& share, const Matrices<T>& tiles, const Matrix<T>& dk, const Matrix<T>& dv,
-               const Matrix<T>& d_positions) const {
-    const int64_t head = share.head, Tq = in.sizes.Tq, Tk = in.sizes.Tk, D = in.sizes.D, Dv = in.sizes.Dv;
-    const int64_t queries = ceil_div(Tq, share.step);
-    clear(dk, Tk, D);
-    clear(dv, Tk, Dv);
-    if (d_positions.data) clear(d_positions, 1, in.sizes.distances);
-    const Matrix<T> slopes = in.soft_cap > 0 ? tiles[3] : Matrix<T>();
-    const bool scores_differ = slopes.data || d_positions.data;  // from scale q . k
-    std::vector<T> gy(static_cast<size_t>(Tq));                  // g_i . y_i
-    in.each_strip(share, Tq, [&](int64_t i, int64_t rows) {
-      clear(dq[head].block(i, 0), rows, D);
-      for (int64_t r = i; r < i + rows; ++r)
-        gy[static_cast<size_t>(r)] =
-            static_cast<T>(sum_line(Dv, std::multiplies<>(), g[head].at(r, 0), y[head].at(r, 0)));
-    });
-    ReusedMatrix<T> keys, values;
-    const auto take = [&](int64_t j, int64_t columns) {
-      keys.set(queries, columns, D, 1, in.k[head].block(j, 0));
-      values.set(queries, Dv, columns, 1, in.v[head].block(j, 0).transposed());
-    };
-    in.each_tile(share, tiles, slopes, take, [&](const Tile& t, const Matrix<T>& p) {
-      const Matrix<T> ds = tiles[1];
-      const Matrix<const T> q_i = in.q[head].block(t.i, 0), g_i = g[head].block(t.i, 0);
-      const Matrix<T> dq_i = dq[head].block(t.i, 0), dk_j = dk.block(t.j, 0), dv_j = dv.block(t.j, 0);
-      values.multiply(t.rows, t.columns, Dv, g_i, {}, ds);
-      const Matrix<const T> factors = in.factors(head, t, tiles[2]);
-      for (int64_t r = 0; r < t.rows; ++r) {
-        score_gradients(padded(t.columns), scores_differ ? T(1) : in.scale, *log_totals.at(head, t.i + r),
-                        gy[static_cast<size_t>(t.i + r)], factors.at(r, 0), p.at(r, 0), ds.at(r, 0));
-        if (d_positions.data) add_line(t.columns, ds.at(r, 0), d_positions.at(0, in.distance(t, r)));
-        if (scores_differ) scale_line(padded(t.columns), in.scale, slopes.at(r, 0), ds.at(r, 0));
-      }
-      gemm_tile<T>(t.columns, Dv, t.rows, 1, p.transposed(), g_i, dv_j, dv_j);
-      gemm_tile<T>(t.columns, D, t.rows, 1, ds.transposed(), q_i, dk_j, dk_j);
-      keys.multiply(t.rows, D, t.columns, ds, dq_i, dq_i);
-    });
-  }
-};
+void backward_share(const Inputs<T>& in, const Share& share, const Matrices<T>& tiles,
+                    const Matrix<const T>& g, const Matrix<const T>& y, const T* log_totals,
+                    const Matrix<T>& dq, const Matrix<T>& dk, const Matrix<T>& dv,
+                    const Matrix<T>& d_positions) {
+  const int64_t head = share.head, Tq = in.sizes.Tq, Tk = in.sizes.Tk, D = in.sizes.D, Dv = in.sizes.Dv;
+  const int64_t queries = ceil_div(Tq, share.step);
+  clear(dk, Tk, D);
+  clear(dv, Tk, Dv);
+  if (d_positions.data) clear(d_positions, 1, in.sizes.distances);
+  const Matrix<T> slopes = in.soft_cap > 0 ? tiles[3] : Matrix<T>();
+  const bool scores_differ = slopes.data || d_positions.data;  // from scale q . k
+  std::vector<T> gy(static_cast<size_t>(Tq));                  // g_i . y_i
+  in.each_strip(share, Tq, [&](int64_t i, int64_t rows) {
+    clear(dq.block(i, 0), rows, D);
+    for (int64_t r = i; r < i + rows; ++r)
+      gy[static_cast<size_t>(r)] = static_cast<T>(sum_line(Dv, std::multiplies<>(), g.at(r, 0), y.at(r, 0)));
+  });
+  ReusedMatrix<T> keys, values;
+  const auto take = [&](int64_t j, int64_t columns) {
+    keys.set(queries, columns, D, 1, in.k[head].block(j, 0));
+    values.set(queries, Dv, columns, 1, in.v[head].block(j, 0).transposed());
+  };
+  in.each_tile(share, tiles, slopes, take, [&](const Tile& t, const Matrix<T>& p) {
+    const Matrix<T> ds = tiles[1];
+    const Matrix<const T> q_i = in.q[head].block(t.i, 0), g_i = g.block(t.i, 0);
+    const Matrix<T> dq_i = dq.block(t.i, 0), dk_j = dk.block(t.j, 0), dv_j = dv.block(t.j, 0);
+    values.multiply(t.rows, t.columns, Dv, g_i, {}, ds);
+    const Matrix<const T> factors = in.factors(head, t, tiles[2]);
+    for (int64_t r = 0; r < t.rows; ++r) {
+      score_gradients(padded(t.columns), scores_differ ? T(1) : in.scale, log_totals[t.i + r],
+                      gy[static_cast<size_t>(t.i + r)], factors.at(r, 0), p.at(r, 0), ds.at(r, 0));
+      if (d_positions.data) add_line(t.columns, ds.at(r, 0), d_positions.at(0, in.distance(t, r)));
+      if (scores_differ) scale_line(padded(t.columns), in.scale, slopes.at(r, 0), ds.at(r, 0));
+    }
+    gemm_tile<T>(t.columns, Dv, t.rows, 1, p.transposed(), g_i, dv_j, dv_j);
+    gemm_tile<T>(t.columns, D, t.rows, 1, ds.transposed(), q_i, dk_j, dk_j);
+    keys.multiply(t.rows, D, t.columns, ds, dq_i, dq_i);
+  });
+}
 
 }  // namespace
 
 AttentionSizes::AttentionSizes(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionRule& rule)
-    : Tq(q.size(-2)),
-      Tk(k.size(-2)),
-      D(q.size(-1)),
-      Dv(v.size(-1)),
-      distances(std::max<int64_t>(0, Tq + Tk - 1)) {
+    : Tq(q.size(-2)), Tk(k.size(-2)), D(q.size(-1)), Dv(v.size(-1)) {
   for (const Tensor& x : {q, k, v, rule.allowed, rule.bias, rule.positions, rule.sink})
     if (x.defined() && x.dim() > 2) lead = broadcast_shapes(lead, leading(x));
   heads = numel(lead);
+  distances = std::max<int64_t>(0, Tq + Tk - 1);
 }
 
 Shape AttentionSizes::shape(int64_t rows, int64_t columns) const { return matrix_shape(lead, rows, columns); }
@@ -406,13 +392,15 @@ AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Te
 
   visit_floating(q.dtype(), [&]<class T>(Type<T>) {
     const Inputs<T> in{sizes, rule, for_products(q), for_products(k), for_products(v)};
-    const Backward<T> backward{in, Matrices<const T>(dense_g, sizes.lead, sizes.Tq, sizes.Dv),
-                               Matrices<const T>(y, sizes.lead, sizes.Tq, sizes.Dv),
-                               Matrices<const T>(forward.log_totals)[0], Matrices<T>(dq)};
-    const Matrices<T> dks(all_dk), dvs(all_dv), dps = learns_positions ? Matrices<T>(all_dp) : Matrices<T>();
+    const Matrices<const T> gs(dense_g, sizes.lead, sizes.Tq, sizes.Dv),
+        ys(y, sizes.lead, sizes.Tq, sizes.Dv);
+    const Matrix<const T> log_totals = Matrices<const T>(forward.log_totals)[0];
+    const Matrices<T> dqs(dq), dks(all_dk), dvs(all_dv);
+    const Matrices<T> dps = learns_positions ? Matrices<T>(all_dp) : Matrices<T>();
     each_share<T>(sizes, work, tile_count, [&](const Share& share, const Matrices<T>& tiles) {
-      const int64_t part = share.first * sizes.heads + share.head;
-      backward.compute(share, tiles, dks[part], dvs[part], dps[part]);
+      const int64_t head = share.head, part = share.first * sizes.heads + head;
+      backward_share(in, share, tiles, gs[head], ys[head], log_totals.at(head, 0), dqs[head], dks[part],
+                     dvs[part], dps[part]);
     });
   });
   const auto joined = [&](const Tensor& parts) { return shares > 1 ? sum(parts, {0}, false) : parts; };

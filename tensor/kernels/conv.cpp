@@ -44,8 +44,6 @@ void copy_line(int64_t n, T* to, int64_t to_step, const T* from, int64_t from_st
 }
 
 struct SortedLayout {
-  explicit SortedLayout(const Windows& windows) : h(windows.h), w(windows.w) {}
-
   const WindowAxis &h, &w;
   const int64_t rows = ceil_div(std::max(h.span(), h.in + h.padding), h.stride);
   const int64_t columns = ceil_div(std::max(w.span(), w.in + w.padding), w.stride);
@@ -61,34 +59,34 @@ struct SortedLayout {
     const int64_t part = i % h.stride * w.stride + j % w.stride;
     return (part * rows + i / h.stride) * columns + j / w.stride;
   }
-  // Calls f(n, x, sorted) for each line of n elements x[0], x[w.stride], ... of images, and where they are
-  // adjacent in sorted ones.
-  template <class T>
-  void each_line(const Tensor& x, const Tensor& sorted, const auto& f) const {
-    each_row(x.size(0) * x.size(1), h.in * w.in, [&](int64_t image) {
-      T* const first = detail::first_of<T>(sorted) + image * sorted.strides()[1];
-      for (int64_t i = 0; i < h.in; ++i)
-        for (int64_t j = 0; j < std::min(w.stride, w.in); ++j)
-          f(ceil_div(w.in - j, w.stride), detail::first_of<T>(x) + (image * h.in + i) * w.in + j,
-            first + offset(i + h.padding, j + w.padding));
+  // Copies images x to sorted ones, or back: lines x[0], x[w.stride], ..., which are adjacent when sorted.
+  template <bool sorts>
+  void copy(const Tensor& x, const Tensor& sorted) const {
+    visit_floating(x.dtype(), [&]<class T>(Type<T>) {
+      each_row(x.size(0) * x.size(1), h.in * w.in, [&](int64_t image) {
+        T* const first = detail::first_of<T>(sorted) + image * sorted.strides()[1];
+        for (int64_t i = 0; i < h.in; ++i)
+          for (int64_t j = 0; j < std::min(w.stride, w.in); ++j) {
+            T* const of_x = detail::first_of<T>(x) + (image * h.in + i) * w.in + j;
+            T* const line = first + offset(i + h.padding, j + w.padding);
+            const int64_t n = ceil_div(w.in - j, w.stride);
+            sorts ? copy_line(n, line, 1, of_x, w.stride) : copy_line(n, of_x, w.stride, line, 1);
+          }
+      });
     });
   }
   Tensor sorted(const Tensor& images) const {
     Tensor x = contiguous(images);
     if (is_same) return x;
     Tensor y = zeros(x.size(0), x.size(1), x.dtype());
-    visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-      each_line<T>(x, y, [&](int64_t n, const T* from, T* to) { copy_line(n, to, 1, from, w.stride); });
-    });
+    copy<true>(x, y);
     return y;
   }
   Tensor unsorted(const Tensor& sorted) const {
     const Shape shape{sorted.size(0), sorted.size(1), h.in, w.in};
     if (is_same) return TensorImpl::view(sorted, shape);
     Tensor x = Tensor::empty(shape, sorted.dtype());
-    visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-      each_line<T>(x, sorted, [&](int64_t n, T* to, const T* from) { copy_line(n, to, w.stride, from, 1); });
-    });
+    copy<false>(x, sorted);
     return x;
   }
 };
@@ -98,27 +96,20 @@ struct Band {
   const SortedLayout& layout;
   int64_t image, first, rows;
 
-  // Calls f(n, x, column) for each row of windows: their elements in the image, and in its columns [C K, n].
-  template <class T>
-  void each_line(const Tensor& sorted, T* column, const auto& f) const {
+  // Copies the elements of the windows of some channels to columns [channels K, windows], or adds these to
+  // them.
+  template <bool gathers, class T>
+  void transfer(const Tensor& sorted, int64_t channel, int64_t channels, T* column) const {
     const WindowAxis &h = layout.h, &w = layout.w;
     T* const x = detail::first_of<T>(sorted) + image * sorted.strides()[0] + first * layout.columns;
-    for (int64_t channel = 0; channel < sorted.size(1); ++channel)
+    for (const int64_t end = channel + channels; channel < end; ++channel)
       for (int64_t i = 0; i < h.size; ++i)
         for (int64_t j = 0; j < w.size; ++j) {
           T* line = x + channel * sorted.strides()[1] + layout.offset(i * h.dilation, j * w.dilation);
           for (int64_t row = 0; row < rows; ++row, line += layout.columns, column += w.windows)
-            f(w.windows, line, column);
+            gathers ? copy_line(w.windows, column, 1, line, 1)
+                    : update_line(w.windows, line, column, std::plus<>());
         }
-  }
-  template <class T>
-  void gather(const Tensor& sorted, T* columns) const {
-    each_line<T>(sorted, columns, [](int64_t n, const T* x, T* column) { copy_line(n, column, 1, x, 1); });
-  }
-  template <class T>
-  void add(const Tensor& sorted, T* columns) const {
-    each_line<T>(sorted, columns,
-                 [](int64_t n, T* x, const T* column) { update_line(n, x, column, std::plus<>()); });
   }
 };
 
@@ -129,7 +120,7 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
   const Tensor &x = given[0], &weight = given[1], &y = given[2];
   const std::array<int64_t, 3> sizes = conv_sizes(given, windows);
   const int64_t n = sizes[0], o = sizes[1], c = sizes[2];  // names that OpenMP can capture
-  const SortedLayout layout(windows);
+  const SortedLayout layout{windows.h, windows.w};
   const int64_t groups = windows.groups, k = c * windows.size(), l = windows.count();
   const DType dtype = (x.defined() ? x : y).dtype();
   const Tensor all_x = x.defined() ? layout.sorted(x) : layout.zeros(n, groups * c, dtype);
@@ -149,9 +140,11 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
         const Tensor columns = layout.is_columns ? TensorImpl::view(all_x, {groups * k, count}, {l, 1},
                                                                     image * groups * k * l + begin)
                                                  : Tensor::empty({groups * k, count}, dtype);
-        if (x.defined() && !layout.is_columns) band.gather(all_x, detail::first_of<T>(columns));
+        if (x.defined() && !layout.is_columns)
+          band.transfer<true>(all_x, 0, groups * c, detail::first_of<T>(columns));
         f(columns, begin, count, columns.strides()[0]);
-        if (!x.defined() && !layout.is_columns) band.add(all_x, detail::first_of<T>(columns));
+        if (!x.defined() && !layout.is_columns)
+          band.transfer<false>(all_x, 0, groups * c, detail::first_of<T>(columns));
       }
     };
     if (!weight.defined()) {  // products in the order of the images, each by all threads
@@ -185,25 +178,27 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
 }
 
 Tensor unfold(const Tensor& x, const Windows& windows) {
-  const SortedLayout layout(windows);
-  const int64_t k = x.size(1) * windows.size(), l = windows.count();
-  const Tensor sorted = layout.sorted(x);
-  Tensor y = Tensor::empty({x.size(0), k, l}, x.dtype());
+  const SortedLayout layout{windows.h, windows.w};
+  const int64_t channels = x.size(1), k = windows.size(), l = windows.count();
+  const Tensor all_x = layout.sorted(x);
+  Tensor y = Tensor::empty({x.size(0), channels * k, l}, x.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    each_row(y.size(0), k * l, [&](int64_t image) {
-      Band{layout, image, 0, windows.h.windows}.gather(sorted, detail::first_of<T>(y) + image * k * l);
+    each_row(x.size(0) * channels, k * l, [&](int64_t i) {
+      const Band all{layout, i / channels, 0, windows.h.windows};
+      all.transfer<true>(all_x, i % channels, 1, detail::first_of<T>(y) + i * k * l);
     });
   });
   return y;
 }
 
 Tensor fold(const Tensor& columns, const Windows& windows) {
-  const SortedLayout layout(windows);
-  const int64_t k = columns.size(1), l = windows.count();
-  const Tensor y = contiguous(columns), x = layout.zeros(y.size(0), k / windows.size(), y.dtype());
+  const SortedLayout layout{windows.h, windows.w};
+  const int64_t k = windows.size(), channels = columns.size(1) / k, l = windows.count();
+  const Tensor y = contiguous(columns), x = layout.zeros(y.size(0), channels, y.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    each_row(y.size(0), k * l, [&](int64_t image) {
-      Band{layout, image, 0, windows.h.windows}.add(x, detail::first_of<T>(y) + image * k * l);
+    each_row(y.size(0) * channels, k * l, [&](int64_t i) {
+      const Band all{layout, i / channels, 0, windows.h.windows};
+      all.transfer<false>(x, i % channels, 1, detail::first_of<T>(y) + i * k * l);
     });
   });
   return layout.unsorted(x);

@@ -52,15 +52,10 @@ Tensor empty_like_rows(const Shape& shape, const Tensor& x) {
   return TensorImpl::view(memory, shape, strides);
 }
 
-void add_into(const Tensor& out, const Tensor& x, Scalar alpha) {
-  update(out, x, plus_multiple(alpha, out.dtype()));
-}
+void add_into(const Tensor& out, const Tensor& x) { update(out, x, std::plus<>()); }
 void mul_into(const Tensor& out, const Tensor& x) { update(out, x, std::multiplies<>()); }
 
 Tensor add(const Tensor& a, const Tensor& b) { return zip(a, b, std::plus<>(), wrapping); }
-Tensor add(const Tensor& a, const Tensor& b, Scalar alpha) {
-  return zip(a, b, plus_multiple(alpha, a.dtype()), wrapping);
-}
 Tensor sub(const Tensor& a, const Tensor& b) { return zip(a, b, std::minus<>(), wrapping); }
 Tensor mul(const Tensor& a, const Tensor& b) { return zip(a, b, std::multiplies<>(), wrapping); }
 

@@ -19,11 +19,10 @@ Tensor empty_like_rows(const Shape& shape, const Tensor& x);
 Tensor cast(const Tensor& x, DType dtype);
 void copy_into(const Tensor& out, const Tensor& x);  // x broadcasts to out and takes its dtype
 void fill(const Tensor& out, Scalar value);          // throws if the dtype cannot hold it
-void add_into(const Tensor& out, const Tensor& x, Scalar alpha = 1);  // out += alpha x
+void add_into(const Tensor& out, const Tensor& x);   // out += x
 void mul_into(const Tensor& out, const Tensor& x);
 
 Tensor add(const Tensor& a, const Tensor& b);
-Tensor add(const Tensor& a, const Tensor& b, Scalar alpha);  // a + alpha b
 Tensor sub(const Tensor& a, const Tensor& b);
 Tensor mul(const Tensor& a, const Tensor& b);
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);  // condition is bool

@@ -1,7 +1,6 @@
 #include "tensor/kernels/matmul.h"
 
 #include <cstdlib>
-#include <cstring>
 
 #include "tensor/kernels/blas.h"
 #include "tensor/kernels/elementwise.h"
@@ -108,7 +107,7 @@ Tensor as_rows(const Tensor& x) {
 
 bool has_own_product(DType dtype) {
   static const char* const chosen = std::getenv("HEED_PRODUCTS");
-  static const bool by_blas = kHasBlas && (!kFuses || (chosen && std::strcmp(chosen, "openblas") == 0));
+  static const bool by_blas = kHasBlas && (!kFuses || (chosen && std::string_view(chosen) == "openblas"));
   return is_floating(dtype) && !by_blas;
 }
 

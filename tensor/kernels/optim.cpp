@@ -4,17 +4,6 @@
 
 namespace heed::kernel {
 
-// join(...join(0, power(|x_0|))..., power(|x_{n-1}|)) in eight lanes side by side, which the compiler
-// vectorizes.
-static double join_powers(const auto* x, int64_t n, const auto& power, const auto& join) {
-  double lanes[8] = {}, result = 0;
-  for (int64_t i = 0; i < n; i += 8)
-    for (int64_t l = 0; l < 8; ++l)
-      lanes[l] = join(lanes[l], power(i + l < n ? std::abs(static_cast<double>(x[i + l])) : 0));
-  for (const double lane : lanes) result = join(result, lane);
-  return result;
-}
-
 double sum_of_powers(const Tensor& x, double p) {
   const Tensor values = contiguous(x);
   const bool largest = std::isinf(p);
@@ -24,8 +13,15 @@ double sum_of_powers(const Tensor& x, double p) {
   std::vector<double> parts(static_cast<size_t>(ceil_div(x.numel(), kSweep)));
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     parallel_for(x.numel(), kSweep, [&, first = values.data<T>()](int64_t begin, int64_t end) {
+      // join(...join(0, power(|x_begin|))..., power(|x_{end-1}|)) in eight lanes side by side, which the
+      // compiler vectorizes
       const auto part = [&](const auto& power) {
-        return join_powers(first + begin, end - begin, power, join);
+        double lanes[8] = {}, result = 0;
+        for (int64_t i = begin; i < end; i += 8)
+          for (int64_t l = 0; l < 8; ++l)
+            lanes[l] = join(lanes[l], power(i + l < end ? std::abs(static_cast<double>(first[i + l])) : 0));
+        for (const double lane : lanes) result = join(result, lane);
+        return result;
       };
       parts[static_cast<size_t>(begin / kSweep)] =
           p == 2 ? part([](double v) { return v * v; })

@@ -168,6 +168,12 @@ double sum_line(int64_t n, const F& f, const T* first, const X*... more) {
   return total;
 }
 
+/// What a search for the largest element starts from, and for the smallest.
+template <class T, class Limits = std::numeric_limits<T>>
+inline constexpr T least = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+template <class T, class Limits = std::numeric_limits<T>>
+inline constexpr T most = Limits::has_infinity ? Limits::infinity() : Limits::max();
+
 template <class T>
 inline constexpr T minus_infinity = -std::numeric_limits<T>::infinity();
 

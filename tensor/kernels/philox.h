@@ -11,9 +11,7 @@ constexpr uint32_t high_half(uint64_t x) { return static_cast<uint32_t>(x >> 32)
 /// Words of 32 bits, each in the low half of 64 bits; the high half may hold anything. A Word is one of them
 /// or a vector.
 template <class Word>
-struct Counter {
-  Word c0, c1, c2, c3;
-};
+using Counter = std::array<Word, 4>;
 
 /// The 64-bit products of words and a factor.
 template <class Word>
@@ -25,8 +23,8 @@ Word word_product(const Word& words, uint32_t factor) {
 template <class Word>
 void mix(Counter<Word>& c, std::array<uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
-    const Word a = word_product(c.c0, 0xD2511F53), b = word_product(c.c2, 0xCD9E8D57);
-    c = {(b >> 32) ^ c.c1 ^ key[0], b, (a >> 32) ^ c.c3 ^ key[1], a};
+    const Word a = word_product(c[0], 0xD2511F53), b = word_product(c[2], 0xCD9E8D57);
+    c = {(b >> 32) ^ c[1] ^ key[0], b, (a >> 32) ^ c[3] ^ key[1], a};
     key[0] += 0x9E3779B9;
     key[1] += 0xBB67AE85;
   }
@@ -41,8 +39,8 @@ struct Bits {
     Counter<Word> c{block, block >> 32, zero + low_half(generator.stream()),
                     zero + high_half(generator.stream())};
     mix(c, {low_half(generator.seed()), high_half(generator.seed())});
-    even = c.c1 << 32 | (c.c0 & 0xffffffff);
-    odd = c.c3 << 32 | (c.c2 & 0xffffffff);
+    even = c[1] << 32 | (c[0] & 0xffffffff);
+    odd = c[3] << 32 | (c[2] & 0xffffffff);
   }
 };
 

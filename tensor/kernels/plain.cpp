@@ -5,6 +5,7 @@
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/matmul.h"
 #include "tensor/kernels/outer_inner.h"
+#include "tensor/lists.h"
 
 namespace heed::kernel::plain {
 namespace {
@@ -50,46 +51,14 @@ Tensor reduce(const Tensor& x, const Shape& dims, bool keepdim, const auto& star
   return y;
 }
 
-template <bool largest>
-Tensor extremum(const Tensor& x, const Shape& dims, bool keepdim) {
-  const auto start = []<class T>(Type<T>) {
-    using Limits = std::numeric_limits<T>;
-    if constexpr (Limits::has_infinity) return largest ? -Limits::infinity() : Limits::infinity();
-    return largest ? Limits::lowest() : Limits::max();
-  };
-  return reduce<int64_t>(x, dims, keepdim, start, [](auto a, auto b) {
-    return (largest ? b > a : b < a) || b != b ? b : a;  // a NaN stays: no number is above or below it
-  });
-}
-
-// Calls f(n, a, b, y) with every line of a, b and the result along one dimension.
-Tensor each_line(const Tensor& a, const Tensor& b, int64_t dim, const auto& f) {
-  const Tensor rows = last_swapped_with(a, dim);
-  const Values as = read(rows), bs = read(last_swapped_with(b, dim));
-  Values y(as.size());
-  const int64_t n = a.dim() == 0 ? 1 : rows.size(-1);
-  for (int64_t i = 0; i < a.numel(); i += n) f(n, &as[i], &bs[i], &y[i]);
-  return contiguous(last_swapped_with(write(y, rows.shape(), a.dtype()), dim));
-}
-
 // Row i of a matrix with n columns.
 auto* row(auto& x, int64_t i, int64_t n) { return x.data() + i * n; }
 
-double maximum(int64_t n, const double* x) {
-  return n == 0 ? minus_infinity<double> : *std::max_element(x, x + n);
-}
-
 double sum_exp(int64_t n, const double* x, double shift) {
-  double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += std::exp(x[i] - shift);
-  return sum;
+  return std::accumulate(x, x + n, 0.0, [=](double sum, double v) { return sum + std::exp(v - shift); });
 }
 
-double dot(int64_t n, const double* a, const double* b) {
-  double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
-  return sum;
-}
+double dot(int64_t n, const double* a, const double* b) { return std::inner_product(a, a + n, b, 0.0); }
 
 // y += a x
 void add_multiple(int64_t n, double a, const double* x, double* y) {
@@ -130,7 +99,7 @@ struct Attention {
         s[j] = (rule.soft_cap == 0 ? product(i, j) : rule.soft_cap * capped(i, j)) + bias[i * Tk + j] +
                positions[position(i, j)];
     s[Tk] = sink[i / Tq];
-    const double max = shift_of(maximum(Tk + 1, s.data())), sum = sum_exp(Tk + 1, s.data(), max);
+    const double max = shift_of(std::ranges::max(s)), sum = sum_exp(Tk + 1, s.data(), max);
     for (int64_t j = 0; j < Tk; ++j) f(j, sum == 0 ? 0 : std::exp(s[j] - max) / sum, factors[j]);
     return sum == 0 ? -minus_infinity<double> : max + std::log(sum);
   }
@@ -139,25 +108,18 @@ struct Attention {
 }  // namespace
 
 void run_loop(const Tensor& out, std::initializer_list<const Tensor*> in, detail::Loop loop, const void* f) {
-  struct Operand {
-    char* first;
-    int64_t width;
-    CollapsedDims place;
-    char* at(int64_t i) const { return first + place.at(i) * width; }
-  };
-  const auto operand = [&](const Tensor& x) {
+  const auto address_in = [&](const Tensor& x) {  // of element i
     const int64_t width = size_of(x.dtype());
-    return Operand{detail::first_of<char>(x) + TensorImpl::of(x).offset * (width - 1),
-                   width,
-                   {out.shape(), broadcast_strides(x, out.shape())}};
+    char* const first = detail::first_of<char>(x) + TensorImpl::of(x).offset * (width - 1);
+    const CollapsedDims place(out.shape(), broadcast_strides(x, out.shape()));
+    return [=](int64_t i) { return first + place.at(i) * width; };
   };
-  const Operand result = operand(out);
-  std::vector<Operand> operands;
-  for (const Tensor* x : in) operands.push_back(operand(*x));
+  const auto result = address_in(out);
+  const auto operands = heed::detail::mapped(in, [&](const Tensor* x) { return address_in(*x); });
   std::vector<const void*> at(operands.size());
   for (int64_t i = 0; i < out.numel(); ++i) {
-    for (size_t k = 0; k < at.size(); ++k) at[k] = operands[k].at(i);
-    loop(f, 1, result.at(i), at.data());
+    for (size_t k = 0; k < at.size(); ++k) at[k] = operands[k](i);
+    loop(f, 1, result(i), at.data());
   }
 }
 
@@ -180,21 +142,28 @@ Tensor sum(const Tensor& x, const Shape& dims, bool keepdim, double divisor) {
   return reduce<uint64_t>(
       x, dims, keepdim, [](auto) { return 0; }, std::plus<>(), divisor);
 }
-Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) { return extremum<true>(x, dims, keepdim); }
-Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) { return extremum<false>(x, dims, keepdim); }
-
-Tensor softmax(const Tensor& x, int64_t dim, bool masked) {
-  return each_line(x, x, dim, [=](int64_t n, const double* v, const double*, double* y) {
-    const double max = masked ? shift_of(maximum(n, v)) : maximum(n, v), sum = sum_exp(n, v, max);
-    for (int64_t i = 0; i < n; ++i) y[i] = sum == 0 ? 0 : std::exp(v[i] - max) / sum;
+Tensor extremum(const Tensor& x, const Shape& dims, bool keepdim, bool largest) {
+  const auto start = [=]<class T>(Type<T>) { return largest ? least<T> : most<T>; };
+  return reduce<int64_t>(x, dims, keepdim, start, [=](auto a, auto b) {
+    return (largest ? b > a : b < a) || b != b ? b : a;  // a NaN stays: no number is above or below it
   });
 }
 
-Tensor log_softmax(const Tensor& x, int64_t dim) {
-  return each_line(x, x, dim, [](int64_t n, const double* v, const double*, double* y) {
-    const double max = maximum(n, v), log_sum = std::log(sum_exp(n, v, max));
-    for (int64_t i = 0; i < n; ++i) y[i] = (v[i] - max) - log_sum;
-  });
+Tensor softmax(const Tensor& x, int64_t dim, SoftmaxForm form) {
+  const Tensor lines = last_swapped_with(x, dim);
+  Values y = read(lines);
+  const int64_t n = x.dim() == 0 ? 1 : lines.size(-1);
+  for (int64_t first = 0; first < x.numel(); first += n) {
+    double* line = &y[first];
+    const double largest = *std::max_element(line, line + n);
+    const double max = form == SoftmaxForm::masked ? shift_of(largest) : largest;
+    const double sum = sum_exp(n, line, max), log_sum = std::log(sum);
+    for (int64_t i = 0; i < n; ++i)
+      line[i] = form == SoftmaxForm::log ? (line[i] - max) - log_sum
+                : sum == 0               ? 0
+                                         : std::exp(line[i] - max) / sum;
+  }
+  return contiguous(last_swapped_with(write(y, lines.shape(), x.dtype()), dim));
 }
 
 NormResult norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight, const Tensor& bias,
@@ -220,12 +189,9 @@ Tensor convolution(const ConvParts& parts, const Tensor& bias, const Windows& wi
   const auto [n, out, in] = conv_sizes(parts, windows);
   const Shape x_shape{n, groups * in, h.in, w.in}, w_shape{groups * out, in, h.size, w.size};
   const Shape y_shape{n, groups * out, h.windows, w.windows};
-  const auto start = [&](const Tensor& part, const Shape& shape) {
-    const Tensor from =
-        part.defined() || !bias.defined() ? part : TensorImpl::view(contiguous(bias), {bias.numel(), 1, 1});
-    return read(from, shape);
-  };
-  Values xs = start(x, x_shape), ws = start(weight, w_shape), ys = start(y, y_shape);
+  const Tensor start = bias.defined() ? TensorImpl::view(contiguous(bias), {bias.numel(), 1, 1}) : bias;
+  Values xs = read(x.defined() ? x : start, x_shape), ws = read(weight.defined() ? weight : start, w_shape);
+  Values ys = read(y.defined() ? y : start, y_shape);
   for (int64_t o = 0; o < n * groups * out; ++o)
     for (int64_t c = 0; c < in; ++c)
       for (int64_t i = 0; i < h.size; ++i)

@@ -5,6 +5,7 @@
 #include "tensor/kernels/loop.h"
 #include "tensor/kernels/norm.h"
 #include "tensor/kernels/recurrent.h"
+#include "tensor/kernels/softmax.h"
 #include "tensor/reference.h"
 
 /// The kernels as nested loops: one thread, one element after another, sums in float64. Read these first. The
@@ -21,13 +22,11 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start, double alph
 /// sum of x / divisor over some dimensions
 Tensor sum(const Tensor& x, const Shape& dims, bool keepdim, double divisor);
 /// The largest or the smallest element over some dimensions. NaN wins.
-Tensor amax(const Tensor& x, const Shape& dims, bool keepdim);
-Tensor amin(const Tensor& x, const Shape& dims, bool keepdim);
+Tensor extremum(const Tensor& x, const Shape& dims, bool keepdim, bool largest);
 
-/// y_i = exp(x_i) / sum_j exp(x_j) along one dimension. A line of -inf gives 0 if `masked`, else NaN.
-Tensor softmax(const Tensor& x, int64_t dim, bool masked);
-/// y_i = x_i - log sum_j exp(x_j)
-Tensor log_softmax(const Tensor& x, int64_t dim);
+/// y_i = exp(x_i) / sum_j exp(x_j) along one dimension, or its logarithm. A line of -inf gives 0 if masked,
+/// else NaN.
+Tensor softmax(const Tensor& x, int64_t dim, SoftmaxForm form);
 
 // With the arguments of the fast kernels.
 decltype(kernel::norm) norm;

@@ -224,12 +224,9 @@ RecurrentGradients recurrent_backward(const RecurrentRule& rule, const Tensor& s
     });
   });
   // All steps of all sequences as the rows of a matrix, in the order of memory.
-  const auto as_matrix = [](const Tensor& x) {
-    return TensorImpl::view(x, {x.size(0) * x.size(1), x.size(2)}, {x.size(2), 1});
-  };
-  const Tensor rows = as_matrix(all_da);
-  const Tensor columns = TensorImpl::view(rows, {rows.size(1), rows.size(0)}, {1, rows.size(1)});
-  return {all_dx, dstate, matmul(columns, as_matrix(all_h)), sum(rows, {0}, false)};
+  const auto merged = [](const Tensor& x) { return TensorImpl::view(x, {x.size(0) * x.size(1), x.size(2)}); };
+  const Tensor rows = merged(all_da);
+  return {all_dx, dstate, matmul(last_swapped_with(rows, 0), merged(all_h)), sum(rows, {0}, false)};
 }
 
 }  // namespace heed::kernel

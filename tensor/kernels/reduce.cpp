@@ -28,16 +28,10 @@ template <class T, bool largest>
 struct Extremum {
   using Value = Packable<T>;
   using Wide = T;
-  using Limits = std::numeric_limits<std::conditional_t<sizeof(T) == 1, bool, T>>;
-  static constexpr T least = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-  static constexpr T most = Limits::has_infinity ? Limits::infinity() : Limits::max();
-  static constexpr T start = largest ? least : most;
+  using Number = std::conditional_t<sizeof(T) == 1, bool, T>;
+  static constexpr T start = largest ? least<Number> : most<Number>;
   static constexpr auto join = [](auto a, auto b) { return ((largest ? a > b : a < b) | (a != a)) ? a : b; };
 };
-template <class T>
-using Maximum = Extremum<T, true>;
-template <class T>
-using Minimum = Extremum<T, false>;
 
 constexpr int64_t kRowsAtOnce = 8;  // rows that are joined before they are widened
 
@@ -159,25 +153,26 @@ struct Reduction {
   }
 };
 
-template <template <class> class R>
+template <template <class, bool...> class R, bool... options>
 Tensor reduce(Tensor x, const Shape& dims, bool keepdim, double divisor = 1) {
   Tensor y = Tensor::empty(reduced_shape(x.shape(), dims, keepdim), x.dtype());
   Plan plan(x, dims);
   if (!plan.dense()) plan = Plan(x = contiguous(x), dims);
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
-    using Value = typename R<T>::Value;
+    using Value = typename R<T, options...>::Value;
     const Value* from = detail::first_of<const Value>(x);
-    Reduction<R<Value>, Value>{plan, from, detail::first_of<Value>(y), divisor}.run();
+    Reduction<R<Value, options...>, Value>{plan, from, detail::first_of<Value>(y), divisor}.run();
   });
   return y;
 }
 
-Tensor counted(const Tensor& x) { return x.dtype() == boolean ? cast(x, int64) : x; }
-
-Tensor divided_sum(const Tensor& x, const Shape& dims, bool keepdim, double divisor) {
-  if (reference_mode()) return plain::sum(x, dims, keepdim, divisor);
-  return reduce<Sum>(x, dims, keepdim, divisor);
+template <bool largest>
+Tensor extremum(const Tensor& x, const Shape& dims, bool keepdim) {
+  if (reference_mode()) return plain::extremum(x, dims, keepdim, largest);
+  return reduce<Extremum, largest>(x, dims, keepdim);
 }
+
+Tensor counted(const Tensor& x) { return x.dtype() == boolean ? cast(x, int64) : x; }
 
 // The largest (smallest) of each line, then its first position. NaN counts as the largest and smallest.
 MaxResult max_with_index(const Tensor& strided, int64_t dim, bool keepdim, const auto& reduce) {
@@ -209,28 +204,25 @@ MaxResult max_with_index(const Tensor& strided, int64_t dim, bool keepdim, const
 
 }  // namespace
 
-Tensor sum(const Tensor& x, const Shape& dims, bool keepdim) {
-  return divided_sum(counted(x), dims, keepdim, 1);
+Tensor sum(const Tensor& x, const Shape& dims, bool keepdim, double divisor) {
+  if (reference_mode()) return plain::sum(counted(x), dims, keepdim, divisor);
+  return reduce<Sum>(counted(x), dims, keepdim, divisor);
 }
 
 Tensor mean(const Tensor& x, const Shape& dims, bool keepdim) {
   check(is_floating(x.dtype()), "expected a floating tensor, got ", x.dtype());
   double count = 1;
   for (const int64_t d : dims) count *= static_cast<double>(x.shape()[d]);
-  return divided_sum(x, dims, keepdim, count);
+  return sum(x, dims, keepdim, count);
 }
 
 Tensor var(const Tensor& x, const Shape& dims, double divisor, bool keepdim) {
   const Tensor deviation = sub(x, mean(x, dims, true));
-  return divided_sum(mul(deviation, deviation), dims, keepdim, divisor);
+  return sum(mul(deviation, deviation), dims, keepdim, divisor);
 }
 
-Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) {
-  return reference_mode() ? plain::amax(x, dims, keepdim) : reduce<Maximum>(x, dims, keepdim);
-}
-Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) {
-  return reference_mode() ? plain::amin(x, dims, keepdim) : reduce<Minimum>(x, dims, keepdim);
-}
+Tensor amax(const Tensor& x, const Shape& dims, bool keepdim) { return extremum<true>(x, dims, keepdim); }
+Tensor amin(const Tensor& x, const Shape& dims, bool keepdim) { return extremum<false>(x, dims, keepdim); }
 MaxResult max(const Tensor& x, int64_t dim, bool keepdim) { return max_with_index(x, dim, keepdim, amax); }
 MaxResult min(const Tensor& x, int64_t dim, bool keepdim) { return max_with_index(x, dim, keepdim, amin); }
 

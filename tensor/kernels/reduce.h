@@ -6,7 +6,8 @@
 /// sorted, each once, none missing when all are meant. The result keeps them with size 1, or leaves them out.
 namespace heed::kernel {
 
-Tensor sum(const Tensor& x, const Shape& dims, bool keepdim);  // int64 and bool are counted in int64
+/// sum x / divisor; int64 and bool are counted in int64, without a divisor.
+Tensor sum(const Tensor& x, const Shape& dims, bool keepdim, double divisor = 1);
 Tensor mean(const Tensor& x, const Shape& dims, bool keepdim);
 Tensor amax(const Tensor& x, const Shape& dims, bool keepdim);  // NaN wins; -inf, or the least, of nothing
 Tensor amin(const Tensor& x, const Shape& dims, bool keepdim);

@@ -9,77 +9,8 @@
 namespace heed::kernel {
 namespace {
 
-enum class Form { plain, masked, log };
-
 // Lines that pass through each step together: the steps of one short line would wait for each other.
 constexpr int64_t kLinesAtOnce = 16;
-
-// Lines of n adjacent values: y_i = exp(x_i - m) / s, or its logarithm, with m the largest x and
-// s = sum_i exp(x_i - m), which lies between 1 and n. A line of -inf gives NaN, or 0 if masked.
-template <class T>
-void softmax_lines(Form form, const T* x, T* y, int64_t lines, int64_t n) {
-  T max[kLinesAtOnce];
-  double sum[kLinesAtOnce];
-  for (int64_t l = 0; l < lines; ++l) {
-    max[l] = max_line(n, minus_infinity<T>, x + l * n);
-    if (form == Form::masked) max[l] = shift_of(max[l]);
-  }
-  for (int64_t l = 0; l < lines; ++l) sum[l] = exp_line(n, x + l * n, max[l], y + l * n);
-  for (int64_t l = 0; l < lines; ++l, x += n, y += n) {
-    if (form == Form::log) {
-      const T shift = max[l], log_sum = static_cast<T>(std::log(sum[l]));
-      HEED_VECTORIZE
-      for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - shift) - log_sum;
-    } else {
-      const T scale = static_cast<T>(sum[l] == 0 ? 0 : 1 / sum[l]);
-      HEED_VECTORIZE
-      for (int64_t i = 0; i < n; ++i) y[i] *= scale;
-    }
-  }
-}
-
-// y_i = max(z_i - t, 0)^(1 / (alpha - 1)) with z = (alpha - 1) (x - max x), and t such that their sum is 1.
-// If the k largest z are those above t, with sum s and sum of squares s2, then t is
-//
-//   (s - 1) / k                                        for alpha = 2
-//   m - sqrt((1 - (s2 - k m^2)) / k)  with m = s / k   for alpha = 1.5
-//
-// and k is the most for which the k-th of them is above the t of k - 1. A heap brings the largest to the
-// front, so that a sparse line costs little more than n. For another alpha, bisection finds t in [-1, 0].
-template <class T>
-void entmax_line(const T* x, T* y, int64_t n, double alpha) {
-  if (std::any_of(x, x + n, [](T v) { return !(v < std::numeric_limits<T>::infinity()); })) {
-    std::fill_n(y, n, std::numeric_limits<T>::quiet_NaN());
-    return;
-  }
-  const double max = shift_of(n == 0 ? 0.0 : static_cast<double>(*std::max_element(x, x + n)));
-  const auto z = [=](T v) { return (alpha - 1) * (static_cast<double>(v) - max); };
-  const auto weight = [=](T v, double t) {
-    const double above = std::max(0.0, z(v) - t);
-    return alpha == 2 ? above : alpha == 1.5 ? above * above : std::pow(above, 1 / (alpha - 1));
-  };
-  double t = 0;
-  if (alpha == 2 || alpha == 1.5) {
-    std::copy_n(x, n, y);
-    std::make_heap(y, y + n);
-    double sum = 0, squares = 0;
-    for (int64_t k = 1; k <= n && (k == 1 || z(y[0]) > t); ++k) {
-      const double count = static_cast<double>(k), value = z(y[0]), mean = (sum += value) / count;
-      squares += value * value;
-      t = alpha == 2 ? (sum - 1) / count
-                     : mean - std::sqrt(std::max(0.0, 1 - (squares - count * mean * mean)) / count);
-      std::pop_heap(y, y + (n - k + 1));
-    }
-  } else {
-    double low = -1;  // where the largest alone has weight 1
-    for (double high = 0; (t = (low + high) / 2) > low && t < high;) {
-      double sum = 0;
-      for (int64_t i = 0; i < n; ++i) sum += weight(x[i], t);
-      (sum < 1 ? high : low) = t;
-    }
-  }
-  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(weight(x[i], t));
-}
 
 // Calls f(a, b, y, lines, n) with groups of lines of n adjacent values: the lines of a, of b and of the
 // result along dim.
@@ -106,26 +37,80 @@ Tensor by_line(const Tensor& a, const Tensor& b, int64_t dim, const auto& f) {
   });
 }
 
-Tensor forward(Form form, const Tensor& x, int64_t dim) {
-  return by_lines(x, x, dim, [form](auto* x_, auto*, auto* y, int64_t lines, int64_t n) {
-    softmax_lines(form, x_, y, lines, n);
+// y_i = exp(x_i - m) / s, or its logarithm, with m the largest x of a line and s = sum_i exp(x_i - m), which
+// lies between 1 and n. A line of -inf gives NaN, or 0 if masked.
+Tensor forward(SoftmaxForm form, const Tensor& x, int64_t dim) {
+  if (reference_mode()) return plain::softmax(x, dim, form);
+  return by_lines(x, x, dim, [form]<class T>(const T* x_, const T*, T* y, int64_t lines, int64_t n) {
+    T max[kLinesAtOnce];
+    double sum[kLinesAtOnce];
+    for (int64_t l = 0; l < lines; ++l) {
+      max[l] = max_line(n, minus_infinity<T>, x_ + l * n);
+      if (form == SoftmaxForm::masked) max[l] = shift_of(max[l]);
+    }
+    for (int64_t l = 0; l < lines; ++l) sum[l] = exp_line(n, x_ + l * n, max[l], y + l * n);
+    for (int64_t l = 0; l < lines; ++l, x_ += n, y += n) {
+      if (form == SoftmaxForm::log) {
+        const T shift = max[l], log_sum = static_cast<T>(std::log(sum[l]));
+        HEED_VECTORIZE
+        for (int64_t i = 0; i < n; ++i) y[i] = (x_[i] - shift) - log_sum;
+      } else {
+        const T scale = static_cast<T>(sum[l] == 0 ? 0 : 1 / sum[l]);
+        HEED_VECTORIZE
+        for (int64_t i = 0; i < n; ++i) y[i] *= scale;
+      }
+    }
   });
 }
 
 }  // namespace
 
-Tensor softmax(const Tensor& x, int64_t dim) {
-  return reference_mode() ? plain::softmax(x, dim, false) : forward(Form::plain, x, dim);
-}
-Tensor masked_softmax(const Tensor& x, int64_t dim) {
-  return reference_mode() ? plain::softmax(x, dim, true) : forward(Form::masked, x, dim);
-}
-Tensor log_softmax(const Tensor& x, int64_t dim) {
-  return reference_mode() ? plain::log_softmax(x, dim) : forward(Form::log, x, dim);
-}
+Tensor softmax(const Tensor& x, int64_t dim) { return forward(SoftmaxForm::plain, x, dim); }
+Tensor masked_softmax(const Tensor& x, int64_t dim) { return forward(SoftmaxForm::masked, x, dim); }
+Tensor log_softmax(const Tensor& x, int64_t dim) { return forward(SoftmaxForm::log, x, dim); }
 
+// y_i = max(z_i - t, 0)^(1 / (alpha - 1)) with z = (alpha - 1) (x - max x), and t such that their sum is 1.
+// If the k largest z are those above t, with sum s and sum of squares s2, then t is
+//
+//   (s - 1) / k                                        for alpha = 2
+//   m - sqrt((1 - (s2 - k m^2)) / k)  with m = s / k   for alpha = 1.5
+//
+// and k is the most for which the k-th of them is above the t of k - 1. A heap brings the largest to the
+// front, so that a sparse line costs little more than n. For another alpha, bisection finds t in [-1, 0].
 Tensor entmax(const Tensor& x, int64_t dim, double alpha) {
-  return by_line(x, x, dim, [alpha](auto* x_, auto*, auto* y, int64_t n) { entmax_line(x_, y, n, alpha); });
+  return by_line(x, x, dim, [alpha]<class T>(const T* x_, const T*, T* y, int64_t n) {
+    if (std::any_of(x_, x_ + n, [](T v) { return !(v < std::numeric_limits<T>::infinity()); })) {
+      std::fill_n(y, n, std::numeric_limits<T>::quiet_NaN());
+      return;
+    }
+    const double max = shift_of(n == 0 ? 0.0 : static_cast<double>(*std::max_element(x_, x_ + n)));
+    const auto z = [=](T v) { return (alpha - 1) * (static_cast<double>(v) - max); };
+    const auto weight = [=](T v, double t) {
+      const double above = std::max(0.0, z(v) - t);
+      return alpha == 2 ? above : alpha == 1.5 ? above * above : std::pow(above, 1 / (alpha - 1));
+    };
+    double t = 0;
+    if (alpha == 2 || alpha == 1.5) {
+      std::copy_n(x_, n, y);
+      std::make_heap(y, y + n);
+      double sum = 0, squares = 0;
+      for (int64_t k = 1; k <= n && (k == 1 || z(y[0]) > t); ++k) {
+        const double count = static_cast<double>(k), value = z(y[0]), mean = (sum += value) / count;
+        squares += value * value;
+        t = alpha == 2 ? (sum - 1) / count
+                       : mean - std::sqrt(std::max(0.0, 1 - (squares - count * mean * mean)) / count);
+        std::pop_heap(y, y + (n - k + 1));
+      }
+    } else {
+      double low = -1;  // where the largest alone has weight 1
+      for (double high = 0; (t = (low + high) / 2) > low && t < high;) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; ++i) sum += weight(x_[i], t);
+        (sum < 1 ? high : low) = t;
+      }
+    }
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(weight(x_[i], t));
+  });
 }
 
 Tensor softmax_backward(const Tensor& g, const Tensor& y, int64_t dim) {

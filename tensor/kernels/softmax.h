@@ -4,6 +4,8 @@
 
 namespace heed::kernel {
 
+enum class SoftmaxForm { plain, masked, log };
+
 // Along `dim`; results are new and contiguous.
 Tensor softmax(const Tensor& x, int64_t dim);
 Tensor masked_softmax(const Tensor& x, int64_t dim);  // a line of -inf alone gives 0

@@ -4,6 +4,7 @@
 
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/matmul.h"
+#include "tensor/kernels/outer_inner.h"
 
 namespace heed::kernel {
 namespace {
@@ -24,9 +25,7 @@ using Layouts = std::vector<Layout>;  // more than one if layers share a weight 
 
 Tensor transposed_weight(const Tensor& weight, const Tensor& x, bool keep) {
   const TensorImpl& w = TensorImpl::of(weight);
-  const auto view = [&] {
-    return TensorImpl::view(weight, {w.shape[1], w.shape[0]}, {w.strides[1], w.strides[0]});
-  };
+  const auto view = [&] { return last_swapped_with(weight, 0); };
   if (!keep || x.numel() > kFewRows * w.shape[1] || !has_own_product(w.dtype)) return view();
   static std::mutex mutex;  // of all weights, since each is locked for less than a microsecond
   const std::lock_guard lock(mutex);

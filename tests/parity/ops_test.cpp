@@ -9,7 +9,6 @@
 #include "autograd/ops/conv.h"
 #include "autograd/ops/elementwise.h"
 #include "autograd/ops/moments.h"
-#include "autograd/ops/pool.h"
 #include "autograd/ops/rounding.h"
 #include "autograd/ops/scan.h"
 #include "nn/attention/scaled_dot_product.h"

@@ -1,4 +1,4 @@
-#include "tensor/fork.h"
+#include "tensor/parallel.h"
 
 #include <unistd.h>
 

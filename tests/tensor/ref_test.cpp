@@ -67,3 +67,9 @@ TEST_CASE("threads share references" * doctest::test_suite("threads")) {
   }
   CHECK(released == 1);
 }
+
+TEST_CASE("single_threaded: false while there is another thread") {
+  bool seen = true;
+  std::thread([&] { seen = heed::single_threaded(); }).join();
+  CHECK_FALSE(seen);
+}

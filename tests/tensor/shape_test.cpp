@@ -55,6 +55,15 @@ TEST_CASE("more than eight dimensions throw") {
   CHECK_ERROR_HAS(Shape(std::vector<int64_t>(1000, 1)), "1000 dimensions");
 }
 
+TEST_CASE("a copy may have another size, one more or one less") {
+  const Shape shape{2, 3, 4};
+  CHECK(shape.with(1, 9) == Shape{2, 9, 4});
+  CHECK(shape.inserted(0, 9) == Shape{9, 2, 3, 4});
+  CHECK(shape.inserted(3, 9) == Shape{2, 3, 4, 9});
+  CHECK(shape.erased(1) == Shape{2, 4});
+  CHECK(shape == Shape{2, 3, 4});
+}
+
 TEST_CASE("sizes can be inserted and erased") {
   Shape shape{1, 2, 3};
   shape.insert(0, 9);

@@ -1,7 +1,6 @@
 // Convolutions, pooling and norms of channels against PyTorch 2.13, and their errors.
 #include "autograd/ops/conv.h"
 
-#include "autograd/ops/pool.h"
 #include "tests/support/expect.h"
 #include "tests/support/wave.h"
 

@@ -67,6 +67,9 @@ TEST_CASE("optimizers: errors name invalid parameters and learning rates") {
   CHECK_ERROR(SGD(Tensors{}), "SGD: a group without parameters; is visit() of the model missing a line?");
   SGD optimizer({{{a}, {.lr = 0.1}}, {{b}, {.lr = 0.01}}});
   CHECK(optimizer.groups() == 2);
+  CHECK(optimizer.params().size() == 2);
+  CHECK(optimizer.params(1).at(0).same_as(b));
+  CHECK_ERROR(optimizer.params(2), "SGD: group 2 of 2; they count from 0");
   CHECK(optimizer.lr(1) == 0.01);
   CHECK_THROWS_AS(optimizer.add_param_group({{a}, {}}), Error);
   CHECK_ERROR(optimizer.set_lr(-1), "SGD: a learning rate of -1; it must be at least 0");

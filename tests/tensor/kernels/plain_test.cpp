@@ -12,15 +12,16 @@ TEST_CASE("plain matmul, sums and extrema") {
   CHECK(values(plain::matmul(a, tensor({{1}, {1}}), tensor({10}), 2)) == Values{16, 24});
   CHECK(values(plain::sum(a, {0}, false, 2)) == Values{2, 3});
   CHECK(values(plain::sum(tensor({{1, 2}, {3, 4}}, int64), {0, 1}, true, 1)) == Values{10});
-  CHECK(distance({plain::amax(x, {0}, false), plain::amin(x, {1}, true)},
+  CHECK(distance({plain::extremum(x, {0}, false, true), plain::extremum(x, {1}, true, false)},
                  {tensor({2, kNaN, 5}), tensor({{kNaN}, {2}})}) == 0);
 }
 
 TEST_CASE("plain softmax and norm") {
   const Tensor x = tensor({{0, std::log(3)}, {-kInf, -kInf}});
-  CHECK(distance({plain::softmax(x, 1, false), plain::softmax(x, 1, true)},
+  using Form = kernel::SoftmaxForm;
+  CHECK(distance({plain::softmax(x, 1, Form::plain), plain::softmax(x, 1, Form::masked)},
                  {tensor({{0.25, 0.75}, {kNaN, kNaN}}), tensor({{0.25, 0.75}, {0, 0}})}) < 1e-6);
-  CHECK(distance({plain::log_softmax(tensor({1000, 1000}), 0)}, {full({2}, -std::log(2))}) < 1e-6);
+  CHECK(distance({plain::softmax(tensor({1000, 1000}), 0, Form::log)}, {full({2}, -std::log(2))}) < 1e-6);
   const kernel::NormResult y =
       plain::norm(kernel::Centre::mean, tensor({1, 3}), 2, tensor({2, 2}), tensor({0, 1}), 0);
   CHECK(distance({y.y, y.mean, y.scale}, {tensor({-2, 3}), tensor({2}), tensor({1})}) == 0);
