@@ -1,0 +1,41 @@
+#include "nn/distributed/messages.h"
+
+#include <cstdlib>
+
+#include "tests/support/expect.h"
+#include "tests/support/program.h"
+
+// Messages between several processes are tested by processes_test.cpp.
+
+TEST_CASE("Messages: one process sends nothing") {
+  detail::Messages messages(1, 1);
+  CHECK(messages.rank() == 0);
+  CHECK(messages.size() == 1);
+  CHECK(messages.name(0) == "process 0 of 1");
+  CHECK(messages.gather("abc", 3) == "abc");
+  messages.wait(std::vector<detail::Transfer>());
+}
+
+TEST_CASE("Messages: a wait ends at the deadline, and the message says who waits for whom") {
+  detail::Messages messages(1, 0.01);
+  int polls = 0;
+  messages.wait([&] { return ++polls == 3; }, [] { return 0; });
+  CHECK(polls == 3);
+  const auto never = [] { return false; };
+  CHECK_ERROR_HAS(messages.wait(never, [] { return 0; }),
+                  "process 0 of 1 has waited 0 s for process 0 of 1, which is alive");
+}
+
+#ifndef HEED_MPI
+TEST_CASE("Messages: several processes without MPI") {
+  CHECK(in_child([] {
+    setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+    try {
+      detail::Messages messages(1, 1);
+    } catch (const Error& error) {
+      return contains(error.what(), "this heed was built without MPI");
+    }
+    return false;
+  }));
+}
+#endif
