@@ -1,15 +1,12 @@
 #pragma once
 
-#include <span>
+#include <numeric>
 
+#include "nn/distributed/messages.h"
 #include "nn/module.h"
 
 /// Training on several processes, on one machine or many.
 namespace heed {
-
-namespace detail {
-class Messages;
-}
 
 /// Options of Processes.
 struct ProcessesOptions {
@@ -53,11 +50,9 @@ class Processes {
   /// Throws if there are fewer shards than processes, or if mpirun started several processes of a heed that
   /// was built without MPI.
   explicit Processes(const ProcessesOptions& options = {});
-  ~Processes();
-  Processes(const Processes&) = delete;
 
-  int64_t rank() const;  ///< number of this process, from 0
-  int64_t size() const;  ///< number of processes
+  int64_t rank() const { return messages_.rank(); }  ///< number of this process, from 0
+  int64_t size() const { return messages_.size(); }  ///< number of processes
   /// Whether this is process 0, which writes the files.
   bool first() const { return rank() == 0; }
   int64_t shards() const { return shards_; }
@@ -69,7 +64,7 @@ class Processes {
   Rows part(int64_t rows) const;
 
   /// Replaces all parameters and buffers with those of process 0. Throws if another process has a model with
-  /// other names or shapes.
+  /// other sizes.
   void share(Module& model);
 
   /// Replaces the gradients of the parameters with those of the mean loss over all rows, and returns that
@@ -83,8 +78,9 @@ class Processes {
   /// number of processes. With one shard in all this is loss.backward(), with its bits.
   ///
   /// A parameter without a gradient in a shard counts as zero there; if it has none in any shard, its
-  /// gradient is undefined. Buffers that a forward pass changes, such as those of BatchNorm, are not
-  /// combined. Clip gradients afterwards. Throws if no shard has rows.
+  /// gradient is undefined. The first calls measure whether it is faster to send gradients while the backward
+  /// pass still runs; this does not change the bits. Buffers that a forward pass changes, such as those of
+  /// BatchNorm, are not combined. Clip gradients afterwards. Throws if no shard has rows.
   double backward(int64_t rows, const std::vector<Tensor>& parameters,
                   const std::function<ShardLoss(int64_t from, int64_t to)>& loss);
   /// The same for a loss of the rows of part(), computed before, of which there are `weight`, 0 if there are
@@ -93,28 +89,32 @@ class Processes {
   double backward(const Tensor& loss, const std::vector<Tensor>& parameters, int64_t weight);
 
   /// The numbers of all processes, in their order.
-  std::vector<double> gather(double x);
+  std::vector<double> gather(double x) { return messages_.gather(x); }
   /// The sum over all processes.
-  double sum(double x);
+  double sum(double x) {
+    const std::vector<double> all = gather(x);
+    return std::accumulate(all.begin(), all.end(), 0.0);
+  }
   /// Whether x is true in any process.
   bool any(bool x) { return sum(x) > 0; }
   /// The number, or the text, of process 0.
   double broadcast(double x) { return gather(x)[0]; }
-  std::string broadcast(const std::string& text);
+  std::string broadcast(std::string text);
   /// Waits until all processes are here.
   void barrier() { gather(0); }
-  /// Waits for the others and leaves them. Afterwards each process is a world of one.
-  void end();
   /// Throws, and names the processes, unless the parameters are the same bits in all processes. Processors of
   /// different kinds may round differently.
   void check_same(const std::vector<Tensor>& parameters);
+  /// Waits for the others and leaves them. Afterwards each process is a world of one.
+  void end() { messages_.end(); }
 
  private:
-  void broadcast_bytes(std::span<char> bytes);
-  void check_same(uint64_t hash, const char* what);
+  void broadcast(detail::Bytes bytes);
 
-  std::unique_ptr<detail::Messages> messages_;
+  detail::Messages messages_;
   int64_t shards_;
+  int calls_ = 0;                             // of backward(), while it measures
+  double seconds_[2] = {INFINITY, INFINITY};  // of a call, without overlap and with it
 };
 
 }  // namespace heed

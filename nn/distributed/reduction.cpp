@@ -1,111 +1,114 @@
 #include "nn/distributed/reduction.h"
 
-#include <utility>
-
 #include "autograd/grad_mode.h"
 #include "autograd/ops/shape.h"
 #include "tensor/kernels/elementwise.h"
 
 namespace heed::detail {
-namespace {
 
-constexpr int kFirstTag = 16;
+Bytes bytes_of(const Tensor& x) {
+  return visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
+    return std::as_writable_bytes(std::span(x.mutable_data<T>(), static_cast<size_t>(x.numel())));
+  });
+}
 
-void add_subtrees(int64_t from, int64_t to, int64_t shards, int processes, std::vector<Subtree>& all) {
+std::vector<Subtree> subtrees(int64_t shards, int processes, int64_t from, int64_t to) {
   const int owner = owner_of(from, shards, processes);
-  if (owner == owner_of(to - 1, shards, processes)) return all.push_back({from, to, owner});
-  const int64_t mid = (from + to) / 2;
-  add_subtrees(from, mid, shards, processes, all);
-  add_subtrees(mid, to, shards, processes, all);
-}
-
-char* bytes_of(const Tensor& x) {
-  return visit_floating(x.dtype(),
-                        [&]<class T>(Type<T>) { return reinterpret_cast<char*>(x.mutable_data<T>()); });
-}
-size_t size_of(const Tensor& x) { return static_cast<size_t>(x.numel() * heed::size_of(x.dtype())); }
-
-}  // namespace
-
-std::vector<Subtree> subtrees(int64_t shards, int processes) {
-  std::vector<Subtree> all;
-  add_subtrees(0, shards, shards, processes, all);
+  if (owner == owner_of(to - 1, shards, processes)) return {{from, to, owner}};
+  std::vector<Subtree> all = subtrees(shards, processes, from, (from + to) / 2);
+  std::ranges::copy(subtrees(shards, processes, (from + to) / 2, to), std::back_inserter(all));
   return all;
 }
 
-int64_t sums_after(int64_t shard, int64_t from, int64_t to) {
+int64_t sums_after(int64_t shard, int64_t own, int64_t from, int64_t to) {
   if (to - from == 1) return 0;
   const int64_t mid = (from + to) / 2;
-  return shard < mid ? sums_after(shard, from, mid) : sums_after(shard, mid, to) + (shard == to - 1);
+  if (shard < mid) return sums_after(shard, own, from, mid);
+  return sums_after(shard, own, mid, to) + (shard == to - 1 && from >= own);
 }
 
-// After an exception MPI may still write to the memory of these transfers, so it is not freed.
+Reduction::Reduction(Messages& messages, int64_t shards, size_t sums)
+    : from(shards * messages.rank() / messages.size()),
+      to(shards * (messages.rank() + 1) / messages.size()),
+      messages_(messages),
+      trees_(subtrees(shards, messages.size(), 0, shards)),
+      sums_(sums) {}
+
+// After an exception MPI may still write to the memory of transfers, so it is not freed.
 Reduction::~Reduction() {
-  if (!sums_.empty()) new std::vector<Sum>(std::move(sums_));
+  for (Sum& sum : sums_)
+    if (!sum.transfers.empty()) new Sum(std::move(sum));
+}
+
+void Reduction::add(size_t i, int64_t shard, Tensor x) {
+  const NoGrad guard;
+  Sum& sum = sums_[i];
+  for (int64_t n = sums_after(shard, from, 0, trees_.back().to); n > 0; --n) {
+    kernel::add_into(sum.own.back(), x);
+    x = std::move(sum.own.back());
+    sum.own.pop_back();
+  }
+  sum.own.push_back(std::move(x));
+  if (shard + 1 == to) send(sum);
 }
 
 Tensor Reduction::slice(const Tensor& x, int process) const {
-  const int64_t n = x.numel(), processes = messages_.size();
-  const int64_t from = n * process / processes;
-  return narrow(x, 0, from, n * (process + 1) / processes - from);
+  const int64_t n = x.numel(), begin = n * process / messages_.size();
+  return narrow(reshape(x, {n}), 0, begin, n * (process + 1) / messages_.size() - begin);
+}
+
+void Reduction::start(Sum& sum, bool sends, int peer, const Tensor& x) {
+  const auto number = static_cast<int>(&sum - sums_.data()),
+             tag = 16 + 2 * number + (sum.phase == Sum::shares);
+  sum.transfers.push_back(messages_.start(sends, peer, tag, bytes_of(x)));
+}
+
+void Reduction::send(Sum& sum) {
+  sum.phase = Sum::sends;
+  size_t mine = 0;
+  for (const Subtree& tree : trees_) {
+    const bool sends = tree.owner == messages_.rank();
+    Tensor& part = sum.slices.emplace_back(slice(sum.own[sends ? mine : 0], messages_.rank()));
+    if (!sends) {
+      part = Tensor::empty(part.shape(), part.dtype());
+      start(sum, false, tree.owner, part);
+    }
+    for (int peer = sends ? 0 : messages_.size(); peer < messages_.size(); ++peer)
+      if (peer != tree.owner) start(sum, true, peer, slice(sum.own[mine], peer));
+    mine += sends;
+  }
 }
 
 // The sum of a range of shards in the order of the tree; `next` is the first of its subtrees.
-Tensor Reduction::fold(int64_t from, int64_t to, const Sum& sum, size_t& next) const {
-  if (trees_[next].from == from && trees_[next].to == to) return sum.slices[next++];
-  const int64_t mid = (from + to) / 2;
-  const Tensor left = fold(from, mid, sum, next), right = fold(mid, to, sum, next);
+Tensor Reduction::fold(int64_t begin, int64_t end, const Sum& sum, size_t& next) const {
+  if (trees_[next].from == begin && trees_[next].to == end) return sum.slices[next++];
+  const int64_t mid = (begin + end) / 2;
+  const Tensor left = fold(begin, mid, sum, next), right = fold(mid, end, sum, next);
   kernel::add_into(left, right);
   return left;
 }
 
-void Reduction::start(int number, std::vector<Tensor> own) {
-  const NoGrad guard;
-  const int me = messages_.rank(), tag = kFirstTag + 2 * number;
-  Sum& sum = sums_.emplace_back(Sum{number, own[0], std::move(own)});
-  auto mine = sum.own.begin();
-  for (const Subtree& tree : trees_) {
-    if (tree.owner == me) {
-      const Tensor& x = *mine++;
-      sum.slices.push_back(slice(x, me));
-      for (int to = 0; to < messages_.size(); ++to) {
-        if (to == me) continue;
-        const Tensor part = slice(x, to);
-        sum.transfers.push_back(messages_.send(to, tag, bytes_of(part), size_of(part)));
-      }
-    } else {
-      const Tensor& received =
-          sum.slices.emplace_back(Tensor::empty(slice(sum.result, me).shape(), sum.result.dtype()));
-      sum.transfers.push_back(messages_.receive(tree.owner, tag, bytes_of(received), size_of(received)));
+bool Reduction::advance(Sum& sum) {
+  if (sum.phase == Sum::sends && messages_.advance(sum.transfers)) {
+    sum.phase = Sum::shares;
+    size_t first = 0;
+    const Tensor mine = slice(sum.own[0], messages_.rank());
+    kernel::copy_into(mine, fold(0, trees_.back().to, sum, first));
+    for (int peer = 0; peer < messages_.size(); ++peer) {
+      if (peer == messages_.rank()) continue;
+      start(sum, false, peer, slice(sum.own[0], peer));
+      start(sum, true, peer, mine);
     }
   }
-}
-
-bool Reduction::advance(Sum& sum) {
-  if (!messages_.advance(sum.transfers)) return false;
-  if (std::exchange(sum.shares, true)) return true;
-  size_t first = 0;
-  const int me = messages_.rank(), tag = kFirstTag + 2 * sum.number + 1;
-  const Tensor mine = slice(sum.result, me), value = fold(0, trees_.back().to, sum, first);
-  if (bytes_of(value) != bytes_of(mine)) kernel::copy_into(mine, value);
-  sum.slices.clear();
-  for (int other = 0; other < messages_.size(); ++other) {
-    if (other == me) continue;
-    const Tensor part = slice(sum.result, other);
-    sum.transfers.push_back(messages_.receive(other, tag, bytes_of(part), size_of(part)));
-    sum.transfers.push_back(messages_.send(other, tag, bytes_of(mine), size_of(mine)));
-  }
-  return sum.transfers.empty();
+  if (sum.phase == Sum::shares && messages_.advance(sum.transfers)) sum.phase = Sum::complete;
+  return sum.phase == Sum::complete;
 }
 
 bool Reduction::advance() {
   const NoGrad guard;
-  std::erase_if(sums_, [&](Sum& sum) { return advance(sum); });
-  return sums_.empty();
-}
-
-void Reduction::finish() {
-  messages_.wait([&] { return advance(); }, [&] { return sums_.front().transfers.front().peer; });
+  bool complete = true;
+  for (Sum& sum : sums_) complete = advance(sum) && complete;
+  return complete;
 }
 
 }  // namespace heed::detail

@@ -18,44 +18,45 @@ struct Subtree {
   int64_t from, to;
   int owner;
 };
+/// The memory of a contiguous tensor.
+Bytes bytes_of(const Tensor& x);
 /// The process that owns a shard: process r of P owns shards S r / P to below S (r + 1) / P, rounded down.
 inline int owner_of(int64_t shard, int64_t shards, int processes) {
   return static_cast<int>(((shard + 1) * processes - 1) / shards);
 }
-/// The largest subtrees that have one owner, in order.
-std::vector<Subtree> subtrees(int64_t shards, int processes);
-/// The number of sums that are complete once shard `shard` of a subtree is added, from small to large.
-int64_t sums_after(int64_t shard, int64_t from, int64_t to);
+/// The largest subtrees of shards `from` to below `to` that have one owner, in order.
+std::vector<Subtree> subtrees(int64_t shards, int processes, int64_t from, int64_t to);
+/// The number of sums in the tree from `from` to `to` that are complete with this shard, and begin at or
+/// after shard `own`.
+int64_t sums_after(int64_t shard, int64_t own, int64_t from, int64_t to);
 
-/// Adds vectors, one for each subtree, over all processes. There are several sums at a time, by number; each
-/// process may begin them in another order.
-///
-/// Every process computes a slice of the sum, and sends it to the others.
+/// Several sums of tensors, one for each shard, over all processes. A sum is sent when the process has added
+/// its last shard to it; the order of the sums may differ between processes. Each process adds a slice of a
+/// sum, and sends it to the others.
 class Reduction {
  public:
-  Reduction(Messages& messages, std::vector<Subtree> trees) : messages_(messages), trees_(std::move(trees)) {}
+  Reduction(Messages& messages, int64_t shards, size_t sums);
   ~Reduction();
   Reduction(const Reduction&) = delete;
 
-  /// Begins sum `number` of the vectors of this process's subtrees, all [n]. The first of them is overwritten
-  /// with the sum.
-  void start(int number, std::vector<Tensor> own);
+  /// Adds the tensor of a shard, contiguous, to a sum. The process adds its shards in order.
+  void add(size_t sum, int64_t shard, Tensor x);
   /// Continues all sums without waiting; returns whether they are complete.
   bool advance();
-  /// Waits until all are complete.
-  void finish();
+  const Tensor& sum(size_t i) const { return sums_[i].own[0]; }
+
+  const int64_t from, to;  ///< The shards of this process.
 
  private:
   struct Sum {
-    int number;
-    Tensor result;                    // [n]
-    std::vector<Tensor> own;          // of the subtrees of this process, each [n]
-    std::vector<Tensor> slices = {};  // of all subtrees, those that this process adds
-    std::vector<Transfer> transfers = {};
-    bool shares = false;  // the sum of the slice is complete, and the slices are exchanged
+    std::vector<Tensor> own = {}, slices = {};  // subtrees of this process; of all, what this process adds
+    Transfers transfers = {};
+    enum { adds, sends, shares, complete } phase = adds;
   };
   Tensor slice(const Tensor& x, int process) const;
-  Tensor fold(int64_t from, int64_t to, const Sum& sum, size_t& next) const;
+  void start(Sum& sum, bool sends, int peer, const Tensor& x);
+  void send(Sum& sum);
+  Tensor fold(int64_t begin, int64_t end, const Sum& sum, size_t& next) const;
   bool advance(Sum& sum);
 
   Messages& messages_;

@@ -217,6 +217,7 @@ bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
     }
   }
   own_progress_.reset();
+  if (stopped_ && options_.processes) options_.processes->barrier();  // process 0 has saved its checkpoint
   if (signal != 0) report(signal);
   if (stopped_) return false;
   if (step_ < steps)
