@@ -8,7 +8,6 @@
 #include <array>
 #include <chrono>
 #include <climits>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -30,15 +29,14 @@ Messages::Messages(double silence, double deadline)
 }
 
 std::string Messages::name(int rank) const {
-  const auto index = static_cast<size_t>(rank);
-  return text("process ", rank, " of ", size_, index < hosts_.size() ? " (" + hosts_[index] + ")" : "");
+  return text("process ", rank, " of ", size_, hosts_.empty() ? "" : " (" + hosts_[size_t(rank)] + ")");
 }
 
 void Messages::wait(const std::function<bool()>& advance) const {
   using Clock = std::chrono::steady_clock;
   for (const auto start = Clock::now(); !advance();) {
     const double waited = std::chrono::duration<double>(Clock::now() - start).count();
-    check(waited < deadline_, "Processes: ", name(rank_), " has waited ", std::round(waited),
+    check(waited < deadline_, "Processes: ", name(rank_), " has waited ", deadline_,
           " s for others, which are alive; all processes must call the same functions in the same order, or "
           ".deadline must be longer");
     std::this_thread::yield();  // others may use the core, and a long wait costs next to nothing
@@ -48,16 +46,9 @@ void Messages::wait(const std::function<bool()>& advance) const {
 
 #ifdef HEED_MPI
 
-namespace {
-
-constexpr double kBeat = 0.25;  // seconds between signs of life
+constexpr double kBeat = 0.25;  // seconds between signs of life, which have tag 0
 constexpr char kAlive = 'a', kEnd = 'e';
-constexpr int kLifeTag = 0, kLost = 70;  // exit code
-
-// Null before and after. MPI itself reports its errors, and ends all processes.
-MPI_Comm world = MPI_COMM_NULL;
-
-}  // namespace
+static MPI_Comm world = MPI_COMM_NULL;  // null before and after; MPI reports errors, and ends all processes
 
 void Messages::connect() {
   int begun = 0, threads = 0;
@@ -102,27 +93,26 @@ void Messages::watch() {
   uint64_t completed = 0;
   char sign = kAlive, heard = kAlive;
   for (double silent = 0; sign != kEnd || heard != kEnd; silent += kBeat) {
-    const Phase phase = phase_;
-    if (phase == Phase::failed) return;
+    if (phase_ == Phase::failed) return;
     if (sign != kEnd) {
-      sign = phase == Phase::ending ? kEnd : kAlive;
+      sign = phase_ == Phase::ending ? kEnd : kAlive;
       MPI_Request request;
-      MPI_Isend(sign == kEnd ? &kEnd : &kAlive, 1, MPI_CHAR, next, kLifeTag, world, &request);
+      MPI_Isend(sign == kEnd ? &kEnd : &kAlive, 1, MPI_CHAR, next, 0, world, &request);
       MPI_Request_free(&request);
     }
     for (int found = heard != kEnd; found; silent = 0) {
-      MPI_Iprobe(before, kLifeTag, world, &found, MPI_STATUS_IGNORE);
+      MPI_Iprobe(before, 0, world, &found, MPI_STATUS_IGNORE);
       if (!found) break;
-      MPI_Recv(&heard, 1, MPI_CHAR, before, kLifeTag, world, MPI_STATUS_IGNORE);
+      MPI_Recv(&heard, 1, MPI_CHAR, before, 0, world, MPI_STATUS_IGNORE);
     }
     if (const uint64_t now = completed_; now != std::exchange(completed, now)) silent = 0;
     if (silent >= silence_) {
       std::fprintf(stderr,
-                   "heed: %s has been silent for %g s: it is stopped, or its machine or the network is down. "
-                   "All processes end; checkpoints are whole\n",
+                   "heed: %s has been silent for %g s: it, its machine or the network is stopped; "
+                   "all processes end, and checkpoints are whole\n",
                    name(before).c_str(), silent);
       alarm(2);  // ends this process even if MPI cannot
-      MPI_Abort(MPI_COMM_WORLD, kLost);
+      MPI_Abort(MPI_COMM_WORLD, 70);
     }
     std::this_thread::sleep_for(std::chrono::duration<double>(kBeat));
   }
@@ -132,10 +122,8 @@ Transfer Messages::start(bool sends, int peer, int tag, Bytes bytes) {
   check(bytes.size() <= INT_MAX, "Processes: a message of ", bytes.size(), " bytes is too long for MPI");
   const auto count = static_cast<int>(bytes.size());
   MPI_Request request;
-  if (sends)
-    MPI_Isend(bytes.data(), count, MPI_BYTE, peer, tag, world, &request);
-  else
-    MPI_Irecv(bytes.data(), count, MPI_BYTE, peer, tag, world, &request);
+  sends ? MPI_Isend(bytes.data(), count, MPI_BYTE, peer, tag, world, &request)
+        : MPI_Irecv(bytes.data(), count, MPI_BYTE, peer, tag, world, &request);
   return {sends, peer, bytes.size(), request};
 }
 
@@ -150,8 +138,7 @@ bool Messages::advance(Transfers& transfers) {
     ++completed_;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
     check(sends || static_cast<size_t>(bytes) == expected, "Processes: ", name(peer), " sent ", bytes,
-          " bytes instead of ", expected,
-          "; all processes must call the same functions with the same parameters");
+          " bytes, not ", expected, "; all must call the same functions with the same parameters");
   }
   std::erase_if(transfers, [](const Transfer& transfer) { return !transfer.request; });
   return transfers.empty();
@@ -160,8 +147,9 @@ bool Messages::advance(Transfers& transfers) {
 #else
 
 void Messages::connect() {
-  fail("Processes: mpirun started several, and this heed was built without MPI; install libopenmpi-dev and ",
-       "build it again");
+  fail(
+      "Processes: mpirun started several, and heed was built without MPI; install libopenmpi-dev and build "
+      "it");
 }
 Messages::~Messages() = default;
 void Messages::end() {}

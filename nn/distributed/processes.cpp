@@ -7,29 +7,18 @@
 #include "tensor/random.h"
 
 namespace heed {
-namespace {
 
-constexpr int kMeasured = 12;  // calls of backward() that measure whether overlap pays
-
-// Calls f(i, g) when the gradient of parameter i is complete and no hook will change it.
+// Calls f(leaf, g) when the gradient of a leaf is complete. Its hooks have not run yet.
 struct GradientObserver : Observer {
-  GradientObserver(const std::vector<Tensor>& parameters, const std::function<void(size_t, const Tensor&)>& f)
-      : parameters(parameters), f(f) {}
-  void on_leaf_gradient(Node& leaf, const Tensor& g) override {
-    for (size_t i = 0; i < parameters.size() && !leaf.hooks; ++i)
-      if (Node::of(parameters[i]) == &leaf) return f(i, g);
-  }
-  const std::vector<Tensor>& parameters;
-  const std::function<void(size_t, const Tensor&)> f;
+  explicit GradientObserver(std::function<void(Node&, const Tensor&)> f) : f(std::move(f)) {}
+  void on_leaf_gradient(Node& leaf, const Tensor& g) override { f(leaf, g); }
+  const std::function<void(Node&, const Tensor&)> f;
 };
-
-}  // namespace
 
 Processes::Processes(const ProcessesOptions& options)
     : messages_(options.silence, options.deadline), shards_(options.shards == 0 ? size() : options.shards) {
   check(options.silence > 0 && options.deadline > 0, "Processes: silence and deadline must be above 0");
-  check(shards_ >= size(), "Processes: ", shards_, " shards for ", size(),
-        " processes; each needs at least one");
+  check(shards_ >= size(), "Processes: ", shards_, " shards for ", size(), " processes are too few");
 }
 
 Processes::Rows Processes::part(int64_t rows) const {
@@ -51,8 +40,7 @@ std::string Processes::broadcast(std::string text) {
 }
 
 void Processes::check_same(const std::vector<Tensor>& parameters) {
-  const Generator& random = default_generator();
-  uint64_t hash = random.seed() ^ random.stream() ^ random.position();
+  uint64_t hash = default_generator().bits(default_generator().position());
   for (const Tensor& p : parameters) {
     const detail::Bytes bytes = detail::bytes_of(p);
     const std::string_view view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -73,13 +61,13 @@ void Processes::share(Module& model) {
 
 double Processes::backward(const Tensor& loss, const std::vector<Tensor>& parameters, int64_t weight) {
   check(shards_ == size(), "Processes: backward: give a function; there are more shards than processes");
-  return backward(weight > 0 ? shards_ : 0, parameters, [&](int64_t, int64_t) {
-    return ShardLoss{loss, weight};
-  });
+  const ShardLoss all{loss, weight};
+  return backward(weight > 0 ? shards_ : 0, parameters, [&](int64_t, int64_t) { return all; });
 }
 
 double Processes::backward(int64_t rows, const std::vector<Tensor>& parameters,
                            const std::function<ShardLoss(int64_t, int64_t)>& loss) {
+  constexpr int kMeasured = 12;  // calls that measure whether overlap pays
   const auto begin = std::chrono::steady_clock::now();
   const auto drop_gradients = [&] {
     for (const Tensor& p : parameters)
@@ -118,7 +106,10 @@ double Processes::backward(int64_t rows, const std::vector<Tensor>& parameters,
       numbers[1] = numbers[0] * part.loss.item();
       std::optional<GradientObserver> observer;
       if (overlaps && shard + 1 == sums.to)
-        observer.emplace(parameters, [&](size_t i, const Tensor& g) { add(i, g), sums.advance(); });
+        observer.emplace([&](Node& leaf, const Tensor& g) {
+          for (size_t i = 0; i < parameters.size() && !leaf.hooks; ++i)
+            if (Node::of(parameters[i]) == &leaf && numbers[2 + i] == 0) add(i, g), sums.advance();
+        });
       drop_gradients();
       part.loss.backward();
     }

@@ -58,8 +58,7 @@ Tensor Reduction::slice(const Tensor& x, int process) const {
 }
 
 void Reduction::start(Sum& sum, bool sends, int peer, const Tensor& x) {
-  const auto number = static_cast<int>(&sum - sums_.data()),
-             tag = 16 + 2 * number + (sum.phase == Sum::shares);
+  const int tag = 16 + 2 * static_cast<int>(&sum - sums_.data()) + (sum.phase == Sum::shares);
   sum.transfers.push_back(messages_.start(sends, peer, tag, bytes_of(x)));
 }
 
@@ -94,11 +93,9 @@ bool Reduction::advance(Sum& sum) {
     size_t first = 0;
     const Tensor mine = slice(sum.own[0], messages_.rank());
     kernel::copy_into(mine, fold(0, trees_.back().to, sum, first));
-    for (int peer = 0; peer < messages_.size(); ++peer) {
-      if (peer == messages_.rank()) continue;
-      start(sum, false, peer, slice(sum.own[0], peer));
-      start(sum, true, peer, mine);
-    }
+    for (int peer = 0; peer < messages_.size(); ++peer)
+      for (const bool sends : {false, true})
+        if (peer != messages_.rank()) start(sum, sends, peer, sends ? mine : slice(sum.own[0], peer));
   }
   if (sum.phase == Sum::shares && messages_.advance(sum.transfers)) sum.phase = Sum::complete;
   return sum.phase == Sum::complete;

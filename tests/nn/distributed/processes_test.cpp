@@ -173,7 +173,7 @@ TEST_CASE("Processes: fewer shards than processes") {
   const Folder folder;
   const Run run = train(folder, 2, "out 1 50");
   CHECK(run.code != 0);
-  CHECK(contains(run.err, "1 shards for 2 processes; each needs at least one"));
+  CHECK(contains(run.err, "1 shards for 2 processes are too few"));
 }
 
 TEST_CASE("Processes: an exception ends all, and the message names the process" *
