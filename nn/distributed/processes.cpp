@@ -42,7 +42,7 @@ std::string Processes::broadcast(std::string text) {
 void Processes::check_same(const std::vector<Tensor>& parameters) {
   uint64_t hash = default_generator().bits(default_generator().position());
   for (const Tensor& p : parameters) {
-    const detail::Bytes bytes = detail::bytes_of(p);
+    const detail::Bytes bytes = detail::memory_of(p);
     const std::string_view view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     hash = 1099511628211U * hash + std::hash<std::string_view>()(view);
   }
@@ -56,7 +56,7 @@ void Processes::check_same(const std::vector<Tensor>& parameters) {
 
 void Processes::share(Module& model) {
   for (const auto& all : {model.named_parameters(), model.named_buffers()})
-    for (const auto& [name, x] : all) broadcast(detail::bytes_of(x));
+    for (const auto& [name, x] : all) broadcast(detail::memory_of(x));
 }
 
 double Processes::backward(const Tensor& loss, const std::vector<Tensor>& parameters, int64_t weight) {

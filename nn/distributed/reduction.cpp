@@ -6,7 +6,7 @@
 
 namespace heed::detail {
 
-Bytes bytes_of(const Tensor& x) {
+Bytes memory_of(const Tensor& x) {
   return visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
     return std::as_writable_bytes(std::span(x.mutable_data<T>(), static_cast<size_t>(x.numel())));
   });
@@ -59,7 +59,7 @@ Tensor Reduction::slice(const Tensor& x, int process) const {
 
 void Reduction::start(Sum& sum, bool sends, int peer, const Tensor& x) {
   const int tag = 16 + 2 * static_cast<int>(&sum - sums_.data()) + (sum.phase == Sum::shares);
-  sum.transfers.push_back(messages_.start(sends, peer, tag, bytes_of(x)));
+  sum.transfers.push_back(messages_.start(sends, peer, tag, memory_of(x)));
 }
 
 void Reduction::send(Sum& sum) {

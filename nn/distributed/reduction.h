@@ -19,7 +19,7 @@ struct Subtree {
   int owner;
 };
 /// The memory of a contiguous tensor.
-Bytes bytes_of(const Tensor& x);
+Bytes memory_of(const Tensor& x);
 /// The process that owns a shard: process r of P owns shards S r / P to below S (r + 1) / P, rounded down.
 inline int owner_of(int64_t shard, int64_t shards, int processes) {
   return static_cast<int>(((shard + 1) * processes - 1) / shards);
