@@ -15,7 +15,7 @@
 namespace {
 
 struct Regression {
-  Regression() { manual_seed(3); }
+  Regression() : model((manual_seed(3), Linear(3, 2))) {}
   double backward(Processes& all, double dropout = 0) {
     return all.backward(rows, model.parameters(), [&, dropout](int64_t from, int64_t to) {
       const Tensor part = narrow(x, 0, from, to - from);
@@ -25,7 +25,7 @@ struct Regression {
     });
   }
   int64_t rows = 10;
-  Linear model{3, 2};
+  Linear model;
   Tensor x = counted({10, 3}) / 30, y = counted({10, 2}) / 7;
   std::string ranges;
 };
