@@ -25,7 +25,7 @@ struct ShardLoss {
   int64_t weight;  ///< number of these rows or tokens
 };
 
-/// The processes that mpirun started together, `mpirun -np 4 ./train`. A program that was started alone, or
+/// The processes that mpirun started together (mpirun -np 4 ./train). A program that was started alone, or
 /// built without MPI, is a world of one process, with the same functions and the same bits.
 ///
 ///   Processes all({.shards = 8});
