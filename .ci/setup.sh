@@ -5,9 +5,9 @@ set -euo pipefail
 
 declare -A packages=(
   # build the library, the tests, the examples and the benchmarks; draw the pictures; make the guide, with the needed
-  # characters of a font for formulas
+  # characters of a font for formulas; several processes
   [build]="g++ cmake ninja-build pkgconf libopenblas-openmp-dev doctest-dev libcli11-dev nlohmann-json3-dev
-           libbenchmark-dev gnuplot-nox pandoc fonts-texgyre-math libharfbuzz-bin"
+           libbenchmark-dev gnuplot-nox pandoc fonts-texgyre-math libharfbuzz-bin libopenmpi-dev openmpi-bin"
   # second compiler, thread sanitizer, layout, lint; graphs drawn and a page opened in the tests; a cache for three
   # builds; 64-bit ARM; clang's standard library and the oldest g++; WebAssembly run outside of a browser
   [ci]="clang-16 libclang-rt-16-dev libomp-16-dev clang-format-16 clang-tidy-16 shellcheck graphviz chromium ccache

@@ -88,7 +88,7 @@ void check_command(Program& self, G2pOptions& options) {
   check(command != "train" || options.arguments.size() == 1, "train takes no word; --train names a file");
   check_range("--beams", options.beams, 1, 1000);
   check_range("--test-words", options.test_words, 0, 1000000000);
-  self.only(command, {"train"}, Trainings::options());
+  self.only(command, {"train"}, Trainings::options(true));
   self.only(command, {"train"},
             {"--model", "--train", "--dev", "--test", "--minutes", "--epochs", "--words", "--width",
              "--layers", "--dropout", "--smoothing", "--batch", "--lr", "--average"});
@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
       "--minutes 10 or more, --epochs, --width, --words and --train take the larger one and all words. The "
       "model goes into --out, by default out/g2p.");
   self.out = "out/g2p";
-  Trainings trainings(self, 500);
+  Trainings trainings(self, 500, true);
   G2pOptions options;
   self.arguments("command", options.arguments,
                  "train (the default); convert and words, or lines on standard input; evaluate and a file");

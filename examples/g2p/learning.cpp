@@ -112,14 +112,8 @@ class WordLearner {
         smoothing_(options.smoothing) {}
 
   StepRecord step() {
-    std::vector<Tokens> sources, targets;
-    int64_t tokens = 0;
-    for (const int64_t i : batches.next()) {
-      sources.push_back(data_.sources[static_cast<size_t>(i)]);
-      targets.push_back(data_.targets[static_cast<size_t>(i)]);
-      tokens += std::ssize(targets.back()) + 1;
-    }
-    return training.descend(translation.loss(sources, targets, {.label_smoothing = smoothing_}), tokens);
+    return descend(training, translation, data_.sources, data_.targets, batches.next(),
+                   {.label_smoothing = smoothing_});
   }
 
   Translation translation;
@@ -196,6 +190,7 @@ std::string load_best(WordLearner& learner, const std::string& best_file, const 
 void train_g2p(Program& self, Trainings& trainings, G2pOptions& options) {
   const bool small = set_defaults(self, options);
   const WordData data = read_words(self, options);
+  trainings.connect();
   manual_seed(self.seed);
   const auto batch_count = (std::ssize(data.sources) + options.batch - 1) / options.batch;
   WordLearner learner(options, data, self.seed,
@@ -226,10 +221,15 @@ void train_g2p(Program& self, Trainings& trainings, G2pOptions& options) {
   plan.begin([&] {
     if (options.epochs > 0) return options.epochs * batch_count;
     std::optional<WordLearner> trial;
-    const int64_t count = steps_in(60 * options.minutes, [&] {
-      if (!trial) trial.emplace(options, data, self.seed, TrainingOptions{.max_norm = 1});
-      trial->step();
-    });
+    const int64_t count = steps_in(
+        60 * options.minutes,
+        [&] {
+          if (!trial)
+            trial.emplace(options, data, self.seed,
+                          TrainingOptions{.max_norm = 1, .processes = trainings.processes()});
+          trial->step();
+        },
+        trainings.processes());
     // Converting a word takes about half the time of learning one.
     const int64_t learned = 2 * std::ssize(data.sources), all = learned + std::ssize(data.dev);
     return std::max<int64_t>(1, count * learned / all);

@@ -149,7 +149,11 @@ class Learner {
     std::vector<Tensor> windows;
     for (int64_t b = 0; b < batch_; ++b)
       windows.push_back(narrow(text_, 0, places.integer(0, text_.size(0) - context), context + 1));
-    return training.descend(language.loss(stack(windows, 0)), batch_ * context);
+    const auto loss = [&](int64_t from, int64_t to) {
+      const std::vector<Tensor> part(windows.begin() + from, windows.begin() + to);
+      return ShardLoss{language.loss(stack(part, 0)), to - from};
+    };
+    return training.descend(batch_, loss, batch_ * context);
   }
 
   Language language;
@@ -224,6 +228,7 @@ void train(Program& self, Trainings& trainings, Options& options) {
   settle(self, options);
   const HeldOutText texts = read_held_out_text(options.text);
   check(!texts.held_out.empty(), texts.description, ": there is no text to hold out; give a longer one");
+  trainings.connect();
   manual_seed(self.seed);
   if (texts.learned.size() > 100'000'000)  // takes longer than a few seconds
     self.text() << "learning " << options.tokens << " from " << texts.learned.size() << " bytes\n"
@@ -263,10 +268,15 @@ void train(Program& self, Trainings& trainings, Options& options) {
   plan.begin([&] {
     if (options.steps > 0) return options.steps;
     std::optional<Learner> trial;
-    return steps_in(60 * options.minutes, [&] {
-      if (!trial) trial.emplace(tokens, text_ids, options, self.seed, TrainingOptions{.max_norm = 1});
-      trial->step();
-    });
+    return steps_in(
+        60 * options.minutes,
+        [&] {
+          if (!trial)
+            trial.emplace(tokens, text_ids, options, self.seed,
+                          TrainingOptions{.max_norm = 1, .processes = trainings.processes()});
+          trial->step();
+        },
+        trainings.processes());
   });
   self.write("held_out.txt", texts.held_out);
   const int64_t steps = plan.steps;
@@ -335,7 +345,7 @@ int main(int argc, char** argv) {
                "Learns to write from a text in about two minutes, and continues any beginning. Leaves the "
                "model, its losses and a page of what it attends to in --out, by default out/language_model.");
   self.out = "out/language_model";
-  Trainings trainings(self, 200);
+  Trainings trainings(self, 200, true);
   Options options;
   self.arguments("COMMAND", options.arguments,
                  "train (without a word, too), or write: with the model of the last training");
@@ -373,7 +383,7 @@ int main(int argc, char** argv) {
           "--model is for writing; train leaves its model in --out");
     if (command == "train") return train(self, trainings, options);
     const std::string why = "is for training; write asks the model that the last training saved";
-    self.refuse(Trainings::options(), why);
+    self.refuse(Trainings::options(true), why);
     self.refuse({"--text", "--tokens", "--vocabulary", "--width", "--layers", "--heads", "--context",
                  "--dropout", "--lr", "--batch", "--steps", "--minutes"},
                 why);

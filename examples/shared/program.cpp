@@ -210,11 +210,12 @@ int Program::run(int argc, char** argv, const std::function<void()>& body) {
     }
     heed::check(bool(std::cout.flush()), "standard output cannot be written");
     return failed_ ? 2 : 0;
+  } catch (const Finished&) {
+    return 0;
   } catch (const Stopped& stopped) {
+    if (silent_) return stopped.signal == 0 ? 0 : 128 + stopped.signal;
     std::cerr << name_ << ": stopped after step " << stopped.step
-              << (stopped.signal == 0        ? ""
-                  : stopped.signal == SIGINT ? " by SIGINT"
-                                             : " by SIGTERM")
+              << (stopped.signal == 0 ? "" : std::string(" by SIG") + sigabbrev_np(stopped.signal))
               << (stopped.checkpoint.empty()
                       ? "; nothing is saved without --out"
                       : "; " + stopped.checkpoint + " contains its complete state, and --resume continues")
@@ -240,7 +241,10 @@ void Program::finish() {
   for (const std::string& picture : pictures_) text() << picture << "\n";
 }
 
-std::ostream& Program::text() { return json_ == "-" ? std::cerr : std::cout; }
+std::ostream& Program::text() {
+  static std::ostream nowhere(nullptr);
+  return silent_ ? nowhere : json_ == "-" ? std::cerr : std::cout;
+}
 
 int Program::text_descriptor() const { return json_ == "-" ? STDERR_FILENO : STDOUT_FILENO; }
 
@@ -287,6 +291,7 @@ void Program::make_folder() const {
 }
 
 void Program::write(const std::string& file, const std::string& contents) {
+  if (silent_) return;
   make_folder();
   spare_inputs((fs::path(out) / file).string());
   write_file((fs::path(out) / file).string(), contents);

@@ -85,8 +85,11 @@ class Program {
   /// For require(): --out is only read, so it need not be writable.
   void only_read() { reads_ = true; }
 
+  /// Prints and writes nothing from here on: another process does.
+  void silence() { silent_ = true; }
+
   /// Whether there is a folder for pictures, --out.
-  bool draws() const { return !out.empty(); }
+  bool draws() const { return !out.empty() && !silent_; }
   /// Makes the --out folder, which write() does as well. Throws if that is impossible.
   void make_folder() const;
   /// Writes a file into the --out folder, atomically.
@@ -121,7 +124,7 @@ class Program {
   std::map<std::string, std::function<std::string()>> values_;
   std::vector<std::function<void()>> checks_;
   std::vector<std::string> pictures_;
-  bool gnuplot_missing_ = false, failed_ = false, pictures_expected_ = true, reads_ = false;
+  bool gnuplot_missing_ = false, failed_ = false, pictures_expected_ = true, reads_ = false, silent_ = false;
 };
 
 /// Thrown after a training was stopped by a signal, or by --stop-after (signal 0). The program prints where
@@ -131,6 +134,9 @@ struct Stopped {
   int64_t step;            // number of steps that were done
   std::string checkpoint;  // "" if there is no folder for one
 };
+
+/// Thrown after a training on several processes, where process 0 alone continues. The exit code is 0.
+struct Finished {};
 
 /// Runs a tool of the system in `folder`. Returns false if it is not installed. Throws what it wrote to
 /// standard error if it fails.

@@ -9,20 +9,33 @@
 
 namespace program {
 
-Trainings::Trainings(Program& self, int64_t checkpoint_every) : self_(self), every_(checkpoint_every) {
+Trainings::Trainings(Program& self, int64_t checkpoint_every, bool shared)
+    : self_(self), every_(checkpoint_every) {
   self.option("--checkpoint-every", every_,
               "Steps between checkpoints in --out, from which --resume continues; 0: only when stopped");
   self.flag("--resume", resume_, "Continue from the newest checkpoint in --out");
   self.option("--stop-after", stop_after_,
               "Stop after this step with a checkpoint, as if by Ctrl-C; 0: do not stop");
   self.option("--log", log_, "File for one JSON line per step (default: log.jsonl in --out)");
+  if (shared)
+    self.option(
+        "--shards", shards_,
+        "Parts of a batch, which the processes of mpirun share; the same number gives the same result on "
+        "any number of processes; 0: one for each process");
   self.require([this] {
+    check_range("--shards", shards_, 0, 65536);
     heed::check(every_ >= 0 && stop_after_ >= 0,
                 "--checkpoint-every and --stop-after are numbers of steps, from 0");
     heed::check(log_ != "-", "--log -: standard output is for the results; name a file");
     heed::check(self_.draws() || (!self_.given("--checkpoint-every") && !resume_ && stop_after_ == 0),
                 "--checkpoint-every, --resume and --stop-after need a folder for checkpoints: give --out");
   });
+}
+
+void Trainings::connect() {
+  if (processes_) return;
+  processes_.emplace(heed::ProcessesOptions{.shards = shards_});
+  if (!processes_->first()) self_.silence();
 }
 
 std::string Trainings::log_file() const {
@@ -41,12 +54,15 @@ heed::TrainingOptions Trainings::with(heed::TrainingOptions options, bool keep_b
   options.on_message = [this](const std::string& text) { self_.text() << text << "\n" << std::flush; };
   options.on_step = [this](heed::Training& training) { after_step(training); };
   options.on_signal = [this](int signal) { signal_ = signal; };
+  options.processes = processes();
   last_log_ = log_file();
   return options;
 }
 
 void Trainings::expect(heed::Training& training, const std::vector<std::string>& options) const {
   for (const std::string& name : options) training.checkpoint().expect(name, self_.value(name));
+  if (processes_ && processes_->shards() > 1)
+    training.checkpoint().expect("--shards", std::to_string(processes_->shards()));
 }
 
 void Trainings::share_progress(int64_t steps) { shared_ = std::make_unique<Progress>("training", steps); }
@@ -77,10 +93,13 @@ void Trainings::run(heed::Training& training, int64_t steps, const Step& step, c
                                                : std::filesystem::file_time_type::max();
   drawn_ = Clock::now();
   signal_ = 0;
-  if (!training.run(steps, step, validation)) {
+  const bool complete = training.run(steps, step, validation), first = !processes_ || processes_->first();
+  if (processes_) processes_->end();
+  if (!complete) {
     const std::vector<std::string> saved = training.checkpoint().files();
     throw Stopped{signal_, training.step(), saved.empty() ? "" : saved.back()};
   }
+  if (!first) throw Finished{};
   if (!shared_ || shared_->done()) draw();
 }
 
@@ -93,7 +112,7 @@ void Trainings::keep_earlier(const std::string& path) {
   self_.text() << "the model of an earlier training is now " << before << "\n";
 }
 
-int64_t steps_in(double seconds, const std::function<void()>& trial) {
+int64_t steps_in(double seconds, const std::function<void()>& trial, heed::Processes* processes) {
   using Clock = std::chrono::steady_clock;
   const heed::Generator random = heed::default_generator();
   trial();  // the first step allocates memory
@@ -103,6 +122,7 @@ int64_t steps_in(double seconds, const std::function<void()>& trial) {
   for (; spent < seconds / 50; ++count) {
     trial();
     spent = std::chrono::duration<double>(Clock::now() - start).count();
+    if (processes) spent = processes->broadcast(spent);
   }
   heed::default_generator() = random;
   return std::max<int64_t>(

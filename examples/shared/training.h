@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "examples/shared/program.h"
 #include "nn/optim/schedule.h"
@@ -24,12 +25,21 @@ class Trainings {
   using Step = std::function<heed::StepRecord()>;
   using Validation = std::function<double()>;
 
-  /// `checkpoint_every` is the default of --checkpoint-every.
-  explicit Trainings(Program& self, int64_t checkpoint_every = 0);
+  /// `checkpoint_every` is the default of --checkpoint-every. With `shared` the program calls connect(), and
+  /// there is an option --shards.
+  explicit Trainings(Program& self, int64_t checkpoint_every = 0, bool shared = false);
   /// The names of these options.
-  static std::vector<std::string> options() {
-    return {"--checkpoint-every", "--resume", "--stop-after", "--log"};
+  static std::vector<std::string> options(bool shared = false) {
+    std::vector<std::string> names = {"--checkpoint-every", "--resume", "--stop-after", "--log"};
+    if (shared) names.push_back("--shards");
+    return names;
   }
+
+  /// Connects to the other processes that mpirun started. Process 0 alone prints and writes; after run() the
+  /// others end.
+  void connect();
+  /// The processes that share trainings, null before connect().
+  heed::Processes* processes() { return processes_ ? &*processes_ : nullptr; }
 
   /// Adds to these options what the program's options say. With a name it is one of several trainings of the
   /// program, and saves a checkpoint at its end, so that none of them is repeated. Without
@@ -58,7 +68,8 @@ class Trainings {
 
   Program& self_;
   std::string log_, last_log_;  // the option; the file that was written last
-  int64_t every_ = 0, stop_after_ = 0;
+  int64_t every_ = 0, stop_after_ = 0, shards_ = 0;
+  std::optional<heed::Processes> processes_;
   bool resume_ = false;
   int signal_ = 0;
   Clock::time_point drawn_;
@@ -69,8 +80,8 @@ class Trainings {
 
 /// The number of steps that fit into a time. It is estimated from `trial`, a step of a training that is
 /// thrown away, within a fiftieth of the time; a tenth is left for validation and pictures. The default
-/// generator is restored afterwards.
-int64_t steps_in(double seconds, const std::function<void()>& trial);
+/// generator is restored afterwards. With processes all of them call it, and the time of process 0 counts.
+int64_t steps_in(double seconds, const std::function<void()>& trial, heed::Processes* processes = nullptr);
 
 /// The learning rate of step t as a fraction of the largest rate: rises in `warm_up` steps, then falls to 0
 /// at the end.

@@ -72,10 +72,12 @@ std::string describe(const std::vector<Pair>& pairs) {
 // training.
 std::vector<double> train(Trainings& trainings, const std::string& name, const Translation& translation,
                           const Split& parts, const Options& options, uint64_t seed) {
-  std::vector<int64_t> lengths, words;
+  std::vector<int64_t> lengths;
+  std::vector<Tokens> sources, targets;
   for (const Pair& pair : parts.train) {
-    lengths.push_back(std::ssize(tokenise(pair.source)));
-    words.push_back(std::ssize(tokenise(pair.target)) + 1);
+    sources.push_back(tokenise(pair.source));
+    targets.push_back(tokenise(pair.target));
+    lengths.push_back(std::ssize(sources.back()));
   }
   Adam optimizer(translation.module().parameters(), {.lr = options.lr});
   LambdaLR schedule(optimizer, [steps = options.steps](int64_t t) {
@@ -99,13 +101,7 @@ std::vector<double> train(Trainings& trainings, const std::string& name, const T
   trainings.expect(training, {"--steps", "--batch", "--lr", "--seed"});
   state.expect("pairs to learn from", describe(parts.train));
   const auto step = [&] {
-    std::vector<Pair> some;
-    int64_t tokens = 0;
-    for (const int64_t i : batches.next()) {
-      some.push_back(parts.train[static_cast<size_t>(i)]);
-      tokens += words[static_cast<size_t>(i)];
-    }
-    const StepRecord record = training.descend(translation.loss(some), tokens);
+    const StepRecord record = descend(training, translation, sources, targets, batches.next());
     schedule.step();
     sum += record.loss;
     ++summed;
@@ -326,7 +322,7 @@ int main(int argc, char** argv) {
   self.out = "out/translate";
   // Steps this small gain little from a second core, and lose much when it is busy with something else.
   self.default_threads = 1;
-  Trainings trainings(self);
+  Trainings trainings(self, 0, true);
   Options options;
   std::vector<std::string> attentions = {"none"};
   attentions.insert(attentions.end(), score_names().begin(), score_names().end());
@@ -350,10 +346,13 @@ int main(int argc, char** argv) {
     if (!options.text.empty()) {
       const std::string why = "is for training; --text asks the model that the last training saved";
       self.refuse({"--model", "--attention", "--pairs", "--skip-bad", "--steps", "--batch", "--lr"}, why);
-      self.refuse(Trainings::options(), why);
+      self.refuse(Trainings::options(true), why);
     }
+    if (options.text.empty()) trainings.connect();
     if (comparing) {
       self.refuse({"--model", "--attention", "--text"}, "chooses one model; --compare trains all");
+      check(trainings.processes()->size() == 1,
+            "--compare trains several models in one process; start it without mpirun");
       return compare(self, trainings, options);
     }
     settle(options);

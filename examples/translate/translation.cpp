@@ -230,4 +230,23 @@ AttentionMap Translation::alignment(const Tokens& source, const Tokens& target,
   fail("a model without attention has no alignment");
 }
 
+StepRecord descend(Training& training, const Translation& translation, const std::vector<Tokens>& sources,
+                   const std::vector<Tokens>& targets, const std::vector<int64_t>& batch,
+                   const CrossEntropyOptions& options) {
+  const auto loss = [&](int64_t from, int64_t to) {
+    std::vector<Tokens> some_sources, some_targets;
+    int64_t words = 0;
+    for (int64_t row = from; row < to; ++row) {
+      const auto i = static_cast<size_t>(batch[static_cast<size_t>(row)]);
+      some_sources.push_back(sources[i]);
+      some_targets.push_back(targets[i]);
+      words += std::ssize(targets[i]) + 1;
+    }
+    return ShardLoss{translation.loss(some_sources, some_targets, options), words};
+  };
+  int64_t words = 0;
+  for (const int64_t i : batch) words += std::ssize(targets[static_cast<size_t>(i)]) + 1;
+  return training.descend(std::ssize(batch), loss, words);
+}
+
 }  // namespace program

@@ -9,6 +9,7 @@
 #include "examples/translate/corpus.h"
 #include "examples/translate/translator.h"
 #include "nn/text/sequence_loss.h"
+#include "nn/training/training.h"
 #include "nn/view/text.h"
 
 namespace program {
@@ -71,5 +72,11 @@ class Translation {
   TranslatorOptions options_;
   std::unique_ptr<Translator> translator_;
 };
+
+/// A step of a training on these examples of a list. Processes share them; each weighs as much as its target
+/// has words.
+heed::StepRecord descend(heed::Training& training, const Translation& translation,
+                         const std::vector<heed::Tokens>& sources, const std::vector<heed::Tokens>& targets,
+                         const std::vector<int64_t>& batch, const heed::CrossEntropyOptions& options = {});
 
 }  // namespace program

@@ -1,9 +1,14 @@
 #include "nn/training/training.h"
 
+#include <unistd.h>
+
 #include <csignal>
+#include <filesystem>
 #include <iostream>
 
 #include "autograd/ops/shape.h"
+#include "nn/files/file.h"
+#include "nn/files/text_file.h"
 #include "nn/optim/clip.h"
 #include "nn/training/evaluation.h"
 #include "tensor/table.h"
@@ -13,8 +18,9 @@ namespace {
 
 volatile std::sig_atomic_t stop_signal = 0;
 
-// During its lifetime the first SIGINT or SIGTERM is only stored. The second one has its usual effect. An
-// ignored signal stays ignored: a shell starts programs in the background so that Ctrl-C does not reach them.
+// During its lifetime the first SIGINT, SIGTERM or SIGUSR1 is only stored. The second one has its usual
+// effect. An ignored signal stays ignored: a shell starts programs in the background so that Ctrl-C does not
+// reach them.
 struct StopSignals {
   StopSignals() {
     stop_signal = 0;
@@ -29,7 +35,7 @@ struct StopSignals {
   ~StopSignals() {
     for (const auto& [signal, earlier] : actions) sigaction(signal, &earlier, nullptr);
   }
-  std::pair<int, struct sigaction> actions[2] = {{SIGINT, {}}, {SIGTERM, {}}};
+  std::pair<int, struct sigaction> actions[3] = {{SIGINT, {}}, {SIGTERM, {}}, {SIGUSR1, {}}};
 };
 
 std::string in_folder(const TrainingOptions& options, const std::string& file) {
@@ -58,6 +64,7 @@ Training::Training(Module& model, Optimizer& optimizer, TrainingOptions options)
 }
 
 void Training::print(const std::string& text) const {
+  if (!writes()) return;
   if (options_.progress) options_.progress->clear();
   if (own_progress_) own_progress_->clear();
   if (options_.on_message)
@@ -68,18 +75,50 @@ void Training::print(const std::string& text) const {
 
 bool Training::resume() {
   if (!std::exchange(tried_to_resume_, true)) {
-    resumed_ = options_.resume && checkpoint_.load();
+    resumed_ = options_.resume && load();
     step_ = checkpoint_.step();
   }
   return resumed_;
 }
 
+// Process 0 reads the file, and the others get its bytes: their machines may have no such folder.
+bool Training::load() {
+  Processes* all = options_.processes;
+  if (!all || all->size() == 1) return checkpoint_.load();
+  const bool found = all->any(all->first() && checkpoint_.load());
+  if (!found) return false;
+  const std::string bytes = all->broadcast(all->first() ? read_bytes(checkpoint_.files().back()) : "");
+  if (all->first()) return true;
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / detail::text("heed-", getpid(), ".safetensors");
+  const std::unique_ptr<const std::filesystem::path, void (*)(const std::filesystem::path*)> removed(
+      &file, [](const std::filesystem::path* path) { std::remove(path->c_str()); });
+  write_file(file, bytes);
+  checkpoint_.load(file);
+  return true;
+}
+
 StepRecord Training::descend(const Tensor& loss, int64_t tokens) {
-  StepRecord record{.loss = loss.item(), .rate = optimizer_.lr(), .tokens = tokens};
+  check(!options_.processes || options_.processes->shards() == 1,
+        "Training: several shards share the steps; give descend() the rows and a function");
+  return update(loss.item(), tokens, [&] {
+    optimizer_.zero_grad();
+    loss.backward();
+  });
+}
+
+StepRecord Training::descend(int64_t rows, const std::function<ShardLoss(int64_t, int64_t)>& loss,
+                             int64_t tokens) {
+  if (!options_.processes) return descend(loss(0, rows).loss, tokens);
+  const double mean = options_.processes->backward(rows, model_.parameters(), loss);
+  return update(mean, tokens, [] {});
+}
+
+StepRecord Training::update(double loss, int64_t tokens, const std::function<void()>& backward) {
+  StepRecord record{.loss = loss, .rate = optimizer_.lr(), .tokens = tokens};
   check(std::isfinite(record.loss), "Training: the loss of step ", step_ + 1, " is ", record.loss,
         step_ == 0 ? "; check the data and the model" : "; take a smaller learning rate");
-  optimizer_.zero_grad();
-  loss.backward();
+  backward();
   if (std::isfinite(options_.max_norm))
     record.gradient_norm = clip_grad_norm_(model_.parameters(), options_.max_norm);
   if (!validates_) note_loss(record.loss);  // before the step, since these parameters have this loss
@@ -102,7 +141,8 @@ void Training::validate(int64_t steps, const std::function<double()>& validation
       every > 0 ? step_ % every == 0 || step_ == steps : step_ * 10 / steps > (step_ - 1) * 10 / steps;
   if (!validates_ || !due) return;
   const Evaluation evaluation;
-  last_.validation = validation();
+  if (writes()) last_.validation = validation();
+  if (options_.processes) last_.validation = options_.processes->broadcast(last_.validation);
   note_loss(last_.validation);
 }
 
@@ -114,7 +154,8 @@ void Training::begin(int64_t steps) {
           std::to_string(step_));
   else if (options_.resume && options_.name.empty())
     print("there is no checkpoint yet; starting with the first step");
-  if (options_.folder.empty()) return;
+  if (options_.processes) options_.processes->share(model_);
+  if (options_.folder.empty() || !writes()) return;
   if (const std::string moved = checkpoint_.claim(); !moved.empty())
     print("the checkpoints of an earlier training are now in " + moved);
 }
@@ -122,9 +163,21 @@ void Training::begin(int64_t steps) {
 void Training::save(bool last) {
   if (options_.folder.empty()) return;
   const int64_t every = options_.checkpoint_every;
-  if (options_.keep_best) checkpoint_.save_best(step_, last_.validation);  // unless it is NaN
+  if (options_.keep_best && writes()) checkpoint_.save_best(step_, last_.validation);  // unless it is NaN
   const bool at_end = last && (every > 0 || options_.keep_best || !options_.name.empty());
-  if (stopped_ || at_end || (every > 0 && step_ % every == 0)) checkpoint_.save(step_);
+  if (!stopped_ && !at_end && (every == 0 || step_ % every != 0)) return;
+  if (options_.processes) options_.processes->check_same(model_.parameters());
+  if (writes()) checkpoint_.save(step_);
+}
+
+// The signal that stops this process or another one, 0 if there is none. All processes stop if one does.
+int Training::stopped_by() {
+  const int signal = stop_signal;
+  if (!options_.processes) return signal;
+  const std::vector<double> all = options_.processes->gather(signal != 0 ? signal : stopped_ ? 0.5 : 0);
+  const double largest = *std::ranges::max_element(all);
+  stopped_ = largest > 0;
+  return static_cast<int>(largest);
 }
 
 bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
@@ -136,10 +189,12 @@ bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
   begin(steps);
   const std::string log_file = options_.log.empty() ? in_folder(options_, "log.jsonl") : options_.log;
   const bool append = options_.resume || options_.append_log || step_ > 0;
-  TrainingLog log = log_file.empty() ? TrainingLog() : TrainingLog(log_file, options_.name, step_, append);
+  TrainingLog log =
+      log_file.empty() || !writes() ? TrainingLog() : TrainingLog(log_file, options_.name, step_, append);
 
   Progress& progress = options_.progress ? *options_.progress : own_progress_.emplace("training", steps);
   progress.skip(step_);
+  int signal = 0;
   const auto enough = [&] { return options_.patience > 0 && waited_ >= options_.patience; };
   {
     const std::unique_ptr<Progress, void (*)(Progress*)> clear_at_end(  // also when an exception passes
@@ -152,15 +207,18 @@ bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
       ++step_;
       validate(steps, validation);
       log.write(step_, last_, seconds.count());
-      progress.step("loss " + short_number(last_.loss) +
-                    (std::isnan(last_.rate) ? "" : ", rate " + short_number(last_.rate)));
+      if (writes())
+        progress.step("loss " + short_number(last_.loss) +
+                      (std::isnan(last_.rate) ? "" : ", rate " + short_number(last_.rate)));
       if (options_.on_step) options_.on_step(*this);
-      stopped_ = (stopped_ && step_ < steps) || stop_signal != 0;
+      signal = stopped_by();
+      stopped_ = (stopped_ && step_ < steps) || signal != 0;
       save(step_ == steps || enough());
     }
   }
   own_progress_.reset();
-  if (stop_signal != 0) report(stop_signal);
+  if (stopped_ && options_.processes) options_.processes->barrier();  // process 0 has saved its checkpoint
+  if (signal != 0) report(signal);
   if (stopped_) return false;
   if (step_ < steps)
     print("stopped early after step " + std::to_string(step_) + ": the loss was lowest " +
@@ -173,10 +231,13 @@ bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
 void Training::report(int signal) const {
   if (options_.on_signal) return options_.on_signal(signal);
   print("stopped after step " + std::to_string(step_) +
-        (signal == SIGINT ? " by SIGINT; " : " by SIGTERM; ") +
-        (options_.folder.empty() ? "nothing was saved, since the training has no folder"
-                                 : checkpoint_.files().back() +
-                                       " contains its complete state, from which .resume = true continues"));
+        (signal == SIGINT    ? " by SIGINT; "
+         : signal == SIGTERM ? " by SIGTERM; "
+                             : " by SIGUSR1; ") +
+        (options_.folder.empty() || !writes()
+             ? "nothing was saved, since the training has no folder"
+             : checkpoint_.files().back() +
+                   " contains its complete state, from which .resume = true continues"));
   std::cout << std::flush;
   std::raise(signal);
 }

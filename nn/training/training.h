@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nn/distributed/processes.h"
 #include "nn/files/checkpoint.h"
 #include "nn/module.h"
 #include "nn/training/log.h"
@@ -31,6 +32,9 @@ struct TrainingOptions {
   /// Called after SIGINT or SIGTERM has stopped a run, and its checkpoint is saved. By default prints where
   /// the checkpoint is and ends the program by the signal.
   std::function<void(int signal)> on_signal = {};
+  /// Trains on several processes: see the second form of descend(). Process 0 alone writes, prints and
+  /// validates; all resume from its checkpoint, and stop after the same step if one of them is stopped.
+  Processes* processes = nullptr;
 };
 
 /// Trains a model: progress on standard error, a log, checkpoints, early stopping.
@@ -40,9 +44,10 @@ struct TrainingOptions {
 ///
 /// A run may be stopped at any time by Ctrl-C: the running step ends, a checkpoint is saved, and the same
 /// program with .resume = true continues to the same bits as without the stop, if checkpoint() contains
-/// everything that changes. A second Ctrl-C ends the program at once. SIGTERM stops a run in the same way. A
-/// signal that is ignored stays ignored, such as SIGINT in a background job of a script. Only one run at a
-/// time may be active in a process, since signals are sent to the whole process.
+/// everything that changes. A second Ctrl-C ends the program at once. SIGTERM and SIGUSR1, which batch
+/// systems send, stop a run in the same way. A signal that is ignored stays ignored, such as SIGINT in a
+/// background job of a script. Only one run at a time may be active in a process, since signals are sent to
+/// the whole process.
 ///
 /// Refers to the model and the optimizer, which must outlive it. Needs nlohmann-json.
 class Training {
@@ -79,6 +84,10 @@ class Training {
   /// One update of the parameters: zero_grad, backward, clip_grad_norm_, step. Returns the record of it.
   /// `tokens` is for the log. Throws if the loss is not finite, and then changes nothing.
   StepRecord descend(const Tensor& loss, int64_t tokens = 0);
+  /// The same for a batch of so many rows that TrainingOptions::processes share, see Processes::backward.
+  /// Without processes, the loss of all rows.
+  StepRecord descend(int64_t rows, const std::function<ShardLoss(int64_t from, int64_t to)>& loss,
+                     int64_t tokens = 0);
 
   /// What a checkpoint contains. Parts are added before the first run.
   Checkpoint& checkpoint() { return checkpoint_; }
@@ -101,6 +110,10 @@ class Training {
     const StateDict& state_dict() const { return values; }
     void load_state_dict(const StateDict& state) { values = state; }
   };
+  StepRecord update(double loss, int64_t tokens, const std::function<void()>& backward);
+  bool writes() const { return !options_.processes || options_.processes->first(); }
+  bool load();
+  int stopped_by();
   void begin(int64_t steps);
   void validate(int64_t steps, const std::function<double()>& validation);
   void note_loss(double loss);

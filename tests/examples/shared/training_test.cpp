@@ -150,3 +150,39 @@ TEST_CASE("warm_and_fall: rises for some steps, then falls to 0") {
   CHECK(program::warm_and_fall(101, 100, 10) == 0);
   CHECK(program::warm_and_fall(0, 0, 1) == 1);
 }
+
+#ifdef HEED_MPI
+TEST_CASE("Trainings: the same files on one process and on two" * doctest::test_suite("slow")) {
+  const Folder folder;
+  const std::string mpirun =
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 300 mpirun -np 2 --oversubscribe "
+      "--bind-to none --mca btl_vader_single_copy_mechanism none ";
+  const std::string shards = " --shards 4 --threads 1 --seed 3 --out ";
+  const auto run = [&](const std::string& name, const std::string& arguments, bool shared, bool resumes) {
+    const std::string at = folder / (name + (shared ? "/two" : "/one"));
+    if (resumes) {
+      const Run begun = run_program(name, arguments + shards + at + " --stop-after 5");
+      CHECK_MESSAGE(begun.code == 0, begun.err);
+    }
+    const Run done =
+        run_program(name, arguments + shards + at + (resumes ? " --resume" : ""), shared ? mpirun : "");
+    CHECK_MESSAGE(done.code == 0, done.err);
+    return done;
+  };
+  for (const auto& [name, arguments] : std::vector<std::pair<std::string, std::string>>{
+           {"translate", "--model transformer --steps 20 --batch 18 --checkpoint-every 10"},
+           {"g2p", "train --words 300 --width 32 --epochs 2 --test-words 20 --dropout 0.2"},
+           {"language_model",
+            "train --width 16 --layers 1 --heads 2 --context 32 --vocabulary 300 --length 20 "
+            "--steps 20 --dropout 0.1"}}) {
+    run(name, arguments, false, false);
+    const Run two = run(name, arguments, true, name != "g2p");
+    const std::string model = "/" + name + ".safetensors";
+    CHECK(read_file(folder / (name + "/two" + model)) == read_file(folder / (name + "/one" + model)));
+    CHECK(lines_of(two.err).size() < 5);  // process 0 alone speaks
+  }
+  const Run compared = translate("--compare --steps 2 --out " + folder / "compared", mpirun);
+  CHECK(compared.code == 2);
+  CHECK(contains(compared.err, "start it without mpirun"));
+}
+#endif

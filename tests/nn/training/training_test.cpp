@@ -13,6 +13,7 @@
 #include "nn/optim/adaptive.h"
 #include "nn/optim/sgd.h"
 #include "nn/training/batches.h"
+#include "tensor/table.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
@@ -94,6 +95,32 @@ TEST_CASE("Training: without a folder nothing is written") {
   CHECK_FALSE(std::filesystem::exists("log.jsonl"));
   CHECK(training.run(5, [&] { return model(); }));  // two more
   CHECK(training.step() == 5);
+}
+
+TEST_CASE("Training: shards of a batch give the loss and the gradients of the whole batch") {
+  const auto train = [](Processes* processes, const std::function<StepRecord(SquareFit&)>& step) {
+    manual_seed(1);
+    SquareFit fit({.max_norm = 0.1, .processes = processes});
+    fit.model.eval();  // without dropout, which differs between shards
+    fit.training.run(5, [&] { return step(fit); });
+    return Texts{bytes_of_model(fit.model), short_number(fit.training.last().loss)};
+  };
+  const auto shared = [](SquareFit& fit) {
+    const Tensor batch = fit.batches.next();
+    return fit.training.descend(batch.numel(), [&](int64_t from, int64_t to) {
+      const Tensor rows = narrow(batch, 0, from, to - from);
+      return ShardLoss{F::mse_loss(fit.model(fit.x[rows]), fit.y[rows]), to - from};
+    });
+  };
+  const auto single = [](SquareFit& fit) { return fit.training.descend(fit.loss()); };
+  const Texts whole = train(nullptr, single);
+  CHECK(train(nullptr, shared) == whole);
+  Processes one, three({.shards = 3});
+  CHECK(train(&one, shared) == whole);
+  CHECK(train(&three, shared)[1] == whole[1]);
+  CHECK(train(&three, shared) == train(&three, shared));
+  CHECK(train(&one, single) == whole);
+  CHECK_ERROR_HAS(train(&three, single), "give descend() the rows and a function");
 }
 
 TEST_CASE("Training: stopped and resumed, it computes the same bits") {

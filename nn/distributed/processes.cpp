@@ -1,0 +1,143 @@
+#include "nn/distributed/processes.h"
+
+#include <chrono>
+
+#include "nn/distributed/reduction.h"
+#include "tensor/kernels/elementwise.h"
+#include "tensor/random.h"
+
+namespace heed {
+
+// Calls f(leaf, g) when the gradient of a leaf is complete. Its hooks have not run yet.
+struct GradientObserver : Observer {
+  explicit GradientObserver(std::function<void(Node&, const Tensor&)> f) : f(std::move(f)) {}
+  void on_leaf_gradient(Node& leaf, const Tensor& g) override { f(leaf, g); }
+  const std::function<void(Node&, const Tensor&)> f;
+};
+
+Processes::Processes(const ProcessesOptions& options)
+    : messages_(options.silence, options.deadline), shards_(options.shards == 0 ? size() : options.shards) {
+  check(options.silence > 0 && options.deadline > 0, "Processes: silence and deadline must be above 0");
+  check(shards_ >= size(), "Processes: ", shards_, " shards for ", size(), " processes are too few");
+}
+
+Processes::Rows Processes::part(int64_t rows) const {
+  const auto start_of = [&](int64_t process) { return rows * (shards_ * process / size()) / shards_; };
+  return {start_of(rank()), start_of(rank() + 1)};
+}
+
+void Processes::broadcast(detail::Bytes bytes) {
+  detail::Transfers transfers;
+  for (int peer = first() ? 1 : 0; peer < (first() ? messages_.size() : 1); ++peer)
+    transfers.push_back(messages_.start(first(), peer, 2, bytes));
+  messages_.wait(std::move(transfers));
+}
+
+std::string Processes::broadcast(std::string text) {
+  text.resize(messages_.gather(text.size())[0]);
+  broadcast(std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+void Processes::check_same(const std::vector<Tensor>& parameters) {
+  uint64_t hash = default_generator().bits(default_generator().position());
+  for (const Tensor& p : parameters) {
+    const detail::Bytes bytes = detail::memory_of(p);
+    const std::string_view view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    hash = 1099511628211U * hash + std::hash<std::string_view>()(view);
+  }
+  const std::vector<uint64_t> all = messages_.gather(hash);
+  std::string others;
+  for (size_t i = 1; i < all.size(); ++i)
+    if (all[i] != all[0]) others += messages_.name(static_cast<int>(i)) + ", ";
+  check(others.empty(), "Processes: the parameters or random numbers of ", others, "and of ",
+        messages_.name(0), " have different bits; do their machines have the same kind of processor?");
+}
+
+void Processes::share(Module& model) {
+  for (const auto& all : {model.named_parameters(), model.named_buffers()})
+    for (const auto& [name, x] : all) broadcast(detail::memory_of(x));
+}
+
+double Processes::backward(const Tensor& loss, const std::vector<Tensor>& parameters, int64_t weight) {
+  check(shards_ == size(), "Processes: backward: give a function; there are more shards than processes");
+  const ShardLoss all{loss, weight};
+  return backward(weight > 0 ? shards_ : 0, parameters, [&](int64_t, int64_t) { return all; });
+}
+
+double Processes::backward(int64_t rows, const std::vector<Tensor>& parameters,
+                           const std::function<ShardLoss(int64_t, int64_t)>& loss) {
+  constexpr int kMeasured = 12;  // calls that measure whether overlap pays
+  const auto begin = std::chrono::steady_clock::now();
+  const auto drop_gradients = [&] {
+    for (const Tensor& p : parameters)
+      if (p.requires_grad()) p.set_grad(Tensor());
+  };
+  if (shards_ == 1) {
+    check(rows > 0, "Processes: backward: there are no rows");
+    const ShardLoss all = loss(0, rows);
+    drop_gradients();
+    all.loss.backward();
+    return all.loss.item();
+  }
+
+  Generator& random = default_generator();
+  const Generator next = random.split(random.reserve(1)), after = random;
+
+  // Sum 0 is of the weight of a shard, its weighted loss, and for each parameter whether it has a gradient;
+  // sum i + 1 is of the weighted gradient of parameter i.
+  detail::Reduction sums(messages_, shards_, 1 + parameters.size());
+  const bool overlaps = size() > 1 && (calls_ < kMeasured ? calls_ % 2 == 1 : seconds_[1] < seconds_[0]);
+  for (int64_t shard = sums.from; shard < sums.to; ++shard) {
+    const int64_t from = rows * shard / shards_, to = rows * (shard + 1) / shards_;
+    const Tensor facts = kernel::full({2 + std::ssize(parameters)}, 0, float64);
+    auto* numbers = facts.mutable_data<double>();
+    const auto add = [&](size_t i, const Tensor& g) {
+      numbers[2 + i] = 1;
+      sums.add(1 + i, shard, kernel::mul(g, kernel::full({}, numbers[0], g.dtype())));
+    };
+    if (from < to) {
+      random = next.split(static_cast<uint64_t>(shard));
+      const ShardLoss part = loss(from, to);
+      random = after;
+      check(part.weight > 0, "Processes: backward: the weight of rows ", from, " to ", to, " is ",
+            part.weight, "; it must be the number of rows or tokens");
+      numbers[0] = static_cast<double>(part.weight);
+      numbers[1] = numbers[0] * part.loss.item();
+      std::optional<GradientObserver> observer;
+      if (overlaps && shard + 1 == sums.to)
+        observer.emplace([&](Node& leaf, const Tensor& g) {
+          for (size_t i = 0; i < parameters.size() && !leaf.hooks; ++i)
+            if (Node::of(parameters[i]) == &leaf && numbers[2 + i] == 0) add(i, g), sums.advance();
+        });
+      drop_gradients();
+      part.loss.backward();
+    }
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      if (numbers[2 + i] > 0) continue;  // the observer has added it
+      const Tensor& p = parameters[i];
+      if (const Tensor g = p.grad(); from < to && g.defined())
+        add(i, g);
+      else
+        sums.add(1 + i, shard, kernel::full(p.shape(), 0, p.dtype()));
+    }
+    sums.add(0, shard, facts);
+  }
+  messages_.wait([&] { return sums.advance(); });
+
+  const auto* total = sums.sum(0).data<double>();
+  check(total[0] > 0, "Processes: backward: there are no rows");
+  const NoGrad guard;
+  drop_gradients();
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (total[2 + i] == 0) continue;
+    const Tensor& g = sums.sum(1 + i);
+    kernel::mul_into(g, kernel::full({}, 1 / total[0], g.dtype()));
+    parameters[i].set_grad(g);
+  }
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  if (calls_ < kMeasured && ++calls_ > 2) seconds_[overlaps] = std::min(seconds_[overlaps], seconds.count());
+  return total[1] / total[0];
+}
+
+}  // namespace heed

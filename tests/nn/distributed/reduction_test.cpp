@@ -1,0 +1,74 @@
+#include "nn/distributed/reduction.h"
+
+#include "tests/support/expect.h"
+
+using detail::Subtree, detail::subtrees, detail::sums_after, detail::owner_of;
+
+// The tree of shards from `from` to below `to` as text: ((0 1) 2).
+static std::string tree(int64_t from, int64_t to) {
+  if (to - from == 1) return std::to_string(from);
+  const int64_t mid = (from + to) / 2;
+  return "(" + tree(from, mid) + " " + tree(mid, to) + ")";
+}
+
+TEST_CASE("each process owns shards in a row, at least one") {
+  for (int64_t shards = 1; shards <= 17; ++shards)
+    for (int processes = 1; processes <= shards; ++processes) {
+      int64_t expected = 0;
+      for (int64_t shard = 0; shard < shards; ++shard) {
+        if (shard == shards * (expected + 1) / processes) ++expected;
+        CHECK(owner_of(shard, shards, processes) == expected);
+      }
+      CHECK(expected == processes - 1);
+    }
+}
+
+TEST_CASE("subtrees are in order, and each has one owner") {
+  CHECK(subtrees(8, 1, 0, 8).size() == 1);
+  CHECK(subtrees(8, 4, 0, 8).size() == 4);
+  CHECK(subtrees(8, 3, 0, 8).size() > 3);
+  for (const auto& [shards, processes] :
+       std::vector<std::pair<int64_t, int>>{{8, 3}, {6, 4}, {17, 5}, {5, 5}}) {
+    int64_t next = 0;
+    for (const auto& [from, to, owner] : subtrees(shards, processes, 0, shards)) {
+      CHECK(from == next);
+      for (int64_t shard = from; shard < to; ++shard) CHECK(owner_of(shard, shards, processes) == owner);
+      next = to;
+    }
+    CHECK(next == shards);
+  }
+}
+
+TEST_CASE("sums are added in the order of the tree") {
+  for (int64_t shards = 1; shards <= 17; ++shards) {
+    Texts sums;
+    for (int64_t shard = 0; shard < shards; ++shard) {
+      sums.push_back(std::to_string(shard));
+      for (int64_t n = sums_after(shard, 0, 0, shards); n > 0; --n) {
+        sums.end()[-2] = "(" + sums.end()[-2] + " " + sums.back() + ")";
+        sums.pop_back();
+      }
+    }
+    CHECK(sums == Texts{tree(0, shards)});
+  }
+}
+
+TEST_CASE("a process adds its shards to its largest subtrees") {
+  CHECK(sums_after(7, 5, 0, 8) == 1);  // of shards 5, 6 and 7: 6 + 7
+  CHECK(sums_after(7, 4, 0, 8) == 2);
+  CHECK(sums_after(7, 0, 0, 8) == 3);
+  CHECK(sums_after(6, 0, 0, 8) == 0);
+}
+
+TEST_CASE("a reduction of one process adds in the order of the tree") {
+  detail::Messages messages(1, 1);
+  detail::Reduction reduction(messages, 3, 2);
+  const float values_of_shards[] = {1e8F, -1e8F, 1.0F};  // (1e8 + (-1e8 + 1)), not ((1e8 - 1e8) + 1)
+  for (int64_t shard = 0; shard < 3; ++shard)
+    for (const size_t sum : {1, 0}) {
+      reduction.add(sum, shard, full({2}, values_of_shards[shard]));
+      CHECK(reduction.advance() == (shard == 2 && sum == 0));
+    }
+  CHECK(values(reduction.sum(0)) == Values{0, 0});
+  CHECK(values(reduction.sum(1)) == Values{0, 0});
+}
