@@ -1,0 +1,11 @@
+#pragma once
+
+/// @file
+/// Models in ONNX files.
+
+#include "tensor/compiler.h"
+#ifdef HEED_COMPILES
+
+#include "nn/onnx/model.h"
+
+#endif
