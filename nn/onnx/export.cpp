@@ -80,6 +80,7 @@ class Exporter {
     return constant(dtype == int64 ? full({}, static_cast<int64_t>(x), int64) : full({}, x, dtype));
   }
   std::string value(const Traced& a, const Traced& b);
+  std::string check_cells(const std::string& name, const Tensor& x, const Tensor& other) const;
   std::string open_constant(const Tensor& a, const Tensor& b);
   void define(const std::string& name, const Traced& a, const Traced& b);
   // ---- sizes, as lists of int64
@@ -147,12 +148,26 @@ std::string Exporter::constant(const Tensor& x, std::string name) {
   return known = name;
 }
 
+// Returns the name of states x [T, B, 2 H] of an LSTM, or of any other value. Throws if cells are needed that
+// ONNX's LSTM does not give, those of other steps than the last.
+std::string Exporter::check_cells(const std::string& name, const Tensor& x, const Tensor& other) const {
+  const auto states = last_only_.find(name);
+  if (states == last_only_.end() || (x.size(0) == 1 && other.size(0) == 1)) return name;
+  const bool hidden = a_ && a_->name == "narrow" && get<int64_t>("dim") == 2 && get<int64_t>("start") == 0 &&
+                      2 * a_->value.tensor.size(2) <= x.size(2);
+  const bool last =
+      a_ && a_->name == "select" && get<int64_t>("dim") == 0 && get<int64_t>("index") == states->second;
+  if (!hidden && !last) refuse("ONNX's LSTM gives the cells of the last step only");
+  return name;
+}
+
 // The name of a value that the graph has, or of a new constant.
 std::string Exporter::value(const Traced& a, const Traced& b) {
   if (a.key.empty() && b.key.empty()) return "";
   const auto in_a = names_a_.find(a.key), in_b = names_b_.find(b.key);
   const bool known_a = in_a != names_a_.end(), known_b = in_b != names_b_.end();
-  if (known_a && known_b && in_a->second == in_b->second) return in_a->second;
+  if (known_a && known_b && in_a->second == in_b->second)
+    return check_cells(in_a->second, a.tensor, b.tensor);
   if (known_a || known_b || a.key.empty() || b.key.empty())
     refuse("it has another operand for the other inputs; a graph computes the same for all");
   std::string name;
@@ -287,19 +302,8 @@ void Exporter::add_step(const Step& a, const Step& b) {
   define(result, a.value, b.value);
   if (locals_.contains("indices"))
     define(locals_["indices"], get<Traced>("indices"), *b.get<Traced>("indices"));
-  const auto is = [&](const char* name) { return a.name == name; };
-  const Tensor& y = a.value.tensor;
-  if (is("recurrence") && get<std::string>("kind") == "lstm" && y.size(0) > 1)
-    last_only_[result] = get<std::string>("direction") == "reverse" ? 0 : y.size(0) - 1;
-  for (const Traced& input : a.inputs) {
-    const auto source = names_a_.find(input.key);
-    const auto states = source == names_a_.end() ? last_only_.end() : last_only_.find(source->second);
-    if (states == last_only_.end()) continue;
-    const bool hidden = is("narrow") && get<int64_t>("dim") == 2 && get<int64_t>("start") == 0 &&
-                        2 * y.size(2) <= input.tensor.size(2);
-    const bool last = is("select") && get<int64_t>("dim") == 0 && get<int64_t>("index") == states->second;
-    if (!hidden && !last) refuse("ONNX's LSTM gives the cells of the last step only");
-  }
+  if (a.name == "recurrence" && get<std::string>("kind") == "lstm")
+    last_only_[result] = get<std::string>("direction") == "reverse" ? 0 : a.value.tensor.size(0) - 1;
 }
 
 // Adds the nodes of a form, see forms.h, and returns its last value.
