@@ -6,6 +6,7 @@
 #include "tensor/compiler.h"
 #ifdef HEED_COMPILES
 
+#include "nn/onnx/export.h"
 #include "nn/onnx/model.h"
 
 #endif
