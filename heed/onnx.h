@@ -7,6 +7,7 @@
 #ifdef HEED_COMPILES
 
 #include "nn/onnx/export.h"
+#include "nn/onnx/import.h"
 #include "nn/onnx/model.h"
 
 #endif
