@@ -149,8 +149,8 @@ std::vector<Tensor> OnnxModel::forward(const std::vector<Tensor>& inputs) const 
       onnx::Call call{{}, step.attributes, std::ssize(step.outputs)};
       for (const int64_t i : step.inputs) call.inputs.push_back(i < 0 ? Tensor() : at(i));
       const onnx::Values results = step.op->run(call);
-      check(results.size() >= step.outputs.size() || step.op->outputs >= 0, "has ", results.size(),
-            " results, not ", step.outputs.size());
+      check(step.op->outputs >= 0 || results.size() == step.outputs.size(), "it has ", results.size(),
+            " results for ", step.outputs.size(), " outputs");
       for (size_t i = 0; i < step.outputs.size(); ++i)
         if (step.outputs[i] >= 0) at(step.outputs[i]) = results[i];
       for (const int64_t i : step.last) at(i) = Tensor();

@@ -79,12 +79,13 @@ std::vector<Attribute> check_node(const Operator& op, const Node& node, int64_t 
         ", and the model has opset ", opset, "; export it with a newer one");
   const std::vector<std::string> inputs = parts_of(op.inputs, ' ');
   const size_t most = op.inputs.ends_with("...") ? SIZE_MAX : inputs.size();
-  check(node.input.size() <= most, node.input.size(), " inputs; known are \"", op.inputs, '"');
+  check(node.input.size() <= most, node.input.size(), " inputs; known are \"", op.inputs, "\"");
   for (size_t i = 0; i < inputs.size(); ++i)
     check(inputs[i].ends_with("?") || (i < node.input.size() && !node.input[i].empty()), "the input ",
           inputs[i], " is missing");
-  check(op.outputs < 0 || node.output.size() <= static_cast<size_t>(op.outputs), node.output.size(),
-        " outputs; known are ", op.outputs);
+  const auto last = std::ranges::find_if_not(node.output.rbegin(), node.output.rend(), &std::string::empty);
+  check(op.outputs < 0 || node.output.rend() - last <= op.outputs, node.output.size(), " outputs; known are ",
+        op.outputs);
 
   std::vector<Attribute> values;
   for (const std::string& text : parts_of(op.attributes, ' ')) {
@@ -98,7 +99,7 @@ std::vector<Attribute> check_node(const Operator& op, const Node& node, int64_t 
   }
   for (const Attribute& given : node.attribute) {
     check(std::ranges::count(values, given.name, &Attribute::name) > 0, "the attribute \"",
-          printable(given.name), "\" is unknown; known are \"", op.attributes, '"');
+          printable(given.name), "\" is unknown; known are \"", op.attributes, "\"");
     check(
         std::ranges::count(node.attribute, given.name, &Attribute::name) == 1 && given.ref_attr_name.empty(),
         "the attribute ", given.name, " is defined twice, or by a function");
