@@ -190,6 +190,14 @@ void FileWriter::finish() {
         ": is written, but its folder cannot be flushed to the disk: ", std::strerror(wrong));
 }
 
+std::string raw_bytes(const Tensor& x) {
+  const Tensor whole = kernel::contiguous(x);
+  const TensorImpl& body = TensorImpl::of(whole);
+  const int64_t size = size_of(x.dtype());
+  return {reinterpret_cast<const char*>(body.storage->data + body.offset * size),
+          static_cast<size_t>(x.numel() * size)};
+}
+
 std::shared_ptr<const int> open_shared(const std::string& path, int flags) {
   return {new int(open_file(path, flags)), [](const int* fd) { close(*fd), delete fd; }};
 }

@@ -82,6 +82,8 @@ class FileWriter {
   int fd_ = -1;
 };
 
+/// The elements of a tensor in row-major order, as files have them.
+std::string raw_bytes(const Tensor& x);
 /// Opens a file until the last copy of the result is destroyed. The number is -1 if that fails.
 std::shared_ptr<const int> open_shared(const std::string& path, int flags);
 /// Writes to an open file. Returns false, with errno, if that fails.

@@ -2,7 +2,6 @@
 
 #include "nn/files/file.h"
 #include "nn/onnx/wire.h"
-#include "tensor/kernels/elementwise.h"
 #include "tensor/utf8.h"
 
 namespace heed::onnx {
@@ -15,14 +14,12 @@ const StoredType* stored_type(ElementType type) {
   return nullptr;
 }
 
-// A TensorProto. Its values are in `raw`, or in one of the lists.
+// A TensorProto.
 struct StoredTensor {
   std::vector<int64_t> dims, integers;
-  std::vector<float> floats;
-  std::vector<double> doubles;
   ElementType type = ElementType::undefined;
-  std::string name, raw;
-  int64_t location = 0;
+  std::string name = {}, raw = {}, singles = {}, reals = {};
+  int64_t location = 0;  // 1: in another file
 };
 
 // The values of a tensor, undefined if heed has no dtype for them.
@@ -31,17 +28,9 @@ Tensor values_of(StoredTensor& x, const wire::Reader& f) {
   f.require(x.location == 0, tensor, " is in another file; save the model with its data inside");
   const StoredType* type = stored_type(x.type);
   if (!type) return {};
-  // Lists hold small types as numbers, and float16 as its bits.
-  const auto append = [&](const auto& list) {
-    for (const auto value : list) x.raw.append(reinterpret_cast<const char*>(&value), type->size);
-  };
-  if (x.type == ElementType::float32)
-    append(x.floats);
-  else if (x.type == ElementType::float64)
-    append(x.doubles);
-  else
-    append(x.integers);
-
+  x.raw += x.singles + x.reals;
+  if (x.type != ElementType::float32 && x.type != ElementType::float64)  // small types and float16 as numbers
+    for (const int64_t value : x.integers) x.raw.append(reinterpret_cast<const char*>(&value), type->size);
   f.require(x.dims.size() <= Shape::kMaxDim, tensor, " has ", x.dims.size(), " dimensions; at most ",
             Shape::kMaxDim, " are possible");
   const Shape shape(x.dims);
@@ -60,21 +49,18 @@ Tensor values_of(StoredTensor& x, const wire::Reader& f) {
 
 // The fields of each message: see wire.h. Those that are missing here are ignored in files.
 
+// Values are bytes, or in a list of their type. A packed list of floats or doubles has the same bytes.
 void fields(auto& f, StoredTensor& x) {
-  f(1, x.dims), f(2, x.type), f(4, x.floats), f(5, x.integers), f(7, x.integers), f(8, x.name);
-  f(9, x.raw), f(10, x.doubles), f(11, x.integers), f(14, x.location);
+  f(1, x.dims), f(2, x.type), f(8, x.name), f(14, x.location);
+  f(9, x.raw), f(4, x.singles, false), f(10, x.reals, false);
+  f(5, x.integers), f(7, x.integers), f(11, x.integers);
 }
 
 static void fields(wire::Writer& f, Constant& x) {
   check(x.values.defined(), "encode: the constant \"", printable(x.name), "\" has no values");
-  const Tensor values = kernel::contiguous(x.values);
-  const TensorImpl& body = TensorImpl::of(values);
-  StoredTensor stored;
-  stored.name = x.name, stored.type = element_type(values.dtype());
-  stored.dims.assign(values.shape().begin(), values.shape().end());
-  const int64_t size = size_of(values.dtype());
-  stored.raw.assign(reinterpret_cast<const char*>(body.storage->data) + body.offset * size,
-                    static_cast<size_t>(values.numel() * size));
+  const Shape& shape = x.values.shape();
+  StoredTensor stored{
+      {shape.begin(), shape.end()}, {}, element_type(x.values.dtype()), x.name, raw_bytes(x.values)};
   fields(f, stored);
 }
 static void read(wire::Reader f, Constant& x) {
@@ -88,8 +74,9 @@ void fields(auto& f, Size& x) { f(1, x.value, x.name.empty() && x.value >= 0), f
 void fields(auto& f, SymbolicShape& x) { f(1, static_cast<std::vector<Size>&>(x)); }
 void fields(auto& f, ValueInfo& x) {
   f(1, x.name);
-  f.inside(2,
-           [&](auto& type) { type.inside(1, [&](auto& tensor) { tensor(1, x.type), tensor(2, x.shape); }); });
+  const auto tensor = [&](auto& g) { g(1, x.type), g(2, x.shape); };
+  f.inside(
+      2, [&](auto& type) { type.inside(1, tensor); }, x.type != ElementType::undefined);
 }
 void fields(auto& f, Attribute& x) {
   f(1, x.name), f(20, x.type), f(21, x.ref_attr_name);

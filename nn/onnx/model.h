@@ -9,25 +9,12 @@
 namespace heed::onnx {
 
 /// Types of elements by their number in the format.
+// clang-format off
 enum class ElementType : int32_t {
-  undefined = 0,
-  float32 = 1,
-  uint8 = 2,
-  int8 = 3,
-  uint16 = 4,
-  int16 = 5,
-  int32 = 6,
-  int64 = 7,
-  string = 8,
-  boolean = 9,
-  float16 = 10,
-  float64 = 11,
-  uint32 = 12,
-  uint64 = 13,
-  complex64 = 14,
-  complex128 = 15,
-  bfloat16 = 16
+  undefined, float32, uint8, int8, uint16, int16, int32, int64, string, boolean, float16, float64, uint32, uint64,
+  complex64, complex128, bfloat16
 };
+// clang-format on
 /// The type that stores a dtype.
 ElementType element_type(DType dtype);
 /// The dtype of heed that holds this type: float16 and bfloat16 become float32, integers int64. nullopt for
@@ -57,23 +44,11 @@ struct ValueInfo {
 };
 
 /// What an attribute holds, by its number in the format.
+// clang-format off
 enum class AttributeType : int32_t {
-  undefined = 0,
-  f = 1,
-  i = 2,
-  s = 3,
-  t = 4,
-  g = 5,
-  floats = 6,
-  ints = 7,
-  strings = 8,
-  tensors = 9,
-  graphs = 10,
-  sparse_tensor = 11,
-  sparse_tensors = 12,
-  type_proto = 13,
-  type_protos = 14
+  undefined, f, i, s, t, g, floats, ints, strings, tensors, graphs, sparse_tensor, sparse_tensors, type_proto, type_protos
 };
+// clang-format on
 
 struct Graph;
 

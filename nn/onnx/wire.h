@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -21,18 +22,26 @@
 ///     f(1, node.input);  // field 1
 ///     f(3, node.name);
 ///   }
+///
+/// A value is an int64_t or enum, a float or double, a string, a message, or an optional, vector or map of
+/// these.
 namespace heed::onnx::wire {
 
-/// Numbers that are varints.
 template <class T>
-concept Varint = std::is_same_v<T, int64_t> || std::is_enum_v<T>;
-/// Numbers of 4 or 8 bytes.
+concept Fixed = std::is_floating_point_v<T>;
 template <class T>
-concept Fixed = std::is_same_v<T, float> || std::is_same_v<T, double>;
+concept Number = std::is_same_v<T, int64_t> || std::is_enum_v<T> || Fixed<T>;
+template <class T>
+concept List = std::is_same_v<T, std::vector<typename T::value_type>>;
+template <class T>
+concept Map = requires { typename T::key_type; };
+template <class T>
+concept Optional = std::is_same_v<T, std::optional<typename T::value_type>>;
 
-/// The wire type of a number.
+/// The wire type of a value.
 template <class T>
-constexpr uint64_t wire_type = Varint<T>        ? 0
+constexpr uint64_t wire_type = !Number<T>       ? 2
+                               : !Fixed<T>      ? 0
                                : sizeof(T) == 4 ? 5
                                                 : 1;
 
@@ -41,72 +50,46 @@ class Writer {
  public:
   std::string bytes;
 
-  /// Writes a number unless it is 0, a text unless it is empty, or a message.
+  /// Writes a value unless it is 0 or empty.
   template <class T>
-  void operator()(uint64_t number, const T& value) {
-    if constexpr (Varint<T> || Fixed<T> || std::is_same_v<T, std::string>)
-      if (value == T()) return;
-    put(number, value);
+  void operator()(uint64_t number, const T& x) {
+    if constexpr (Number<T> || std::is_same_v<T, std::string>)
+      (*this)(number, x, x != T());
+    else
+      (*this)(number, x, true);
   }
-  /// Writes a value if it is `present`.
-  void operator()(uint64_t number, const auto& value, bool present) {
-    if (present) put(number, value);
-  }
-  /// Writes a message unless it is nullopt.
+  /// Writes a value if it is `present`. Lists of numbers are packed.
   template <class T>
-  void operator()(uint64_t number, const std::optional<T>& value) {
-    if (value) put(number, *value);
+  void operator()(uint64_t number, const T& x, bool present) {
+    if (!present) return;
+    if constexpr (Optional<T>) return x ? (*this)(number, *x) : void();
+    if constexpr (Number<T>) put(number << 3 | wire_type<T>), put(x);
+    if constexpr (std::is_same_v<T, std::string>) put(number << 3 | 2), put(x.size()), bytes += x;
+    if constexpr (Map<T>)
+      for (const auto& [key, value] : x) inside(number, [&](Writer& f) { f(1, key), f(2, value); });
+    if constexpr (List<T>) {
+      if constexpr (!Number<typename T::value_type>)
+        for (const auto& value : x) (*this)(number, value, true);
+      else if (!x.empty())
+        inside(number, [&](Writer& f) { std::ranges::for_each(x, [&](auto value) { f.put(value); }); });
+    }
+    if constexpr (requires(Writer& f, T& y) { fields(f, y); })
+      inside(number, [&](Writer& f) { fields(f, const_cast<T&>(x)); });  // which only reads it
   }
-  /// Writes a list of numbers, packed.
-  template <class T>
-    requires Varint<T> || Fixed<T>
-  void operator()(uint64_t number, const std::vector<T>& values) {
-    Writer list;
-    for (const T value : values) list.put(value);
-    (*this)(number, list.bytes);
-  }
-  /// Writes a list of texts or messages.
-  template <class T>
-  void operator()(uint64_t number, const std::vector<T>& values) {
-    for (const T& value : values) put(number, value);
-  }
-  /// Writes a map as messages of two fields.
-  template <class T>
-  void operator()(uint64_t number, const std::map<std::string, T>& values) {
-    for (const auto& entry : values)
-      inside(number, [&](Writer& f) { f(1, entry.first), f(2, entry.second); });
-  }
-  /// Writes a nested message, whose fields write(f) writes, unless it is empty.
-  void inside(uint64_t number, const auto& write) {
+  /// Writes a nested message, whose fields write(f) writes.
+  void inside(uint64_t number, const auto& write, bool present = true) {
     Writer message;
     write(message);
-    (*this)(number, message.bytes);
+    (*this)(number, message.bytes, present);
   }
 
  private:
-  void put(uint64_t number, const std::string& text) {
-    put(number << 3 | 2), put(text.size());
-    bytes += text;
-  }
-  template <class T>
-  void put(uint64_t number, const T& value) {
-    if constexpr (Varint<T> || Fixed<T>) {
-      put(number << 3 | wire_type<T>), put(value);
-    } else {
-      Writer message;
-      fields(message, const_cast<T&>(value));  // which only reads it
-      put(number, message.bytes);
-    }
-  }
   template <class T>
   void put(T value) {
-    if constexpr (Fixed<T>) {
-      bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-    } else {
-      auto left = static_cast<uint64_t>(value);
-      for (; left >= 0x80; left >>= 7) bytes += static_cast<char>(left | 0x80);
-      bytes += static_cast<char>(left);
-    }
+    if constexpr (Fixed<T>) return void(bytes.append(reinterpret_cast<const char*>(&value), sizeof value));
+    auto left = static_cast<uint64_t>(value);
+    for (; left >= 0x80; left >>= 7) bytes += static_cast<char>(left | 0x80);
+    bytes += static_cast<char>(left);
   }
 };
 
@@ -124,9 +107,9 @@ class Reader {
       const uint64_t key = varint();
       number_ = key >> 3, type_ = key & 7;
       require(number_ > 0 && number_ < 1U << 29, "a field has the number ", number_);
-      const std::string_view value = rest_;
+      const char* value = rest_.data();
       read(*this);
-      if (rest_.data() == value.data()) skip();
+      if (rest_.data() == value) skip();
     }
   }
   /// Reads the value if the field has this number. Lists and maps grow; other values are replaced.
@@ -134,10 +117,9 @@ class Reader {
     if (number == number_) get(value);
   }
   /// Reads a nested message with read(f).
-  void inside(uint64_t number, const auto& read) {
+  void inside(uint64_t number, const auto& read, bool /*present*/ = true) {
     if (number == number_) nested().message(read);
   }
-
   /// Throws an Error with the position of the next byte unless `condition` holds.
   void require(bool condition, const auto&... what) const {
     check(condition, where_, ": byte ", rest_.data() - begin_, ": ", what...);
@@ -149,15 +131,13 @@ class Reader {
 
   uint64_t varint() {
     uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
+    for (int shift = 0;; shift += 7) {
       require(!rest_.empty(), "the file ends in a number");
-      const auto byte = static_cast<uint8_t>(rest_[0]);
-      rest_.remove_prefix(1);
+      require(shift < 64, "a number has more than ten bytes");
+      const auto byte = static_cast<uint8_t>(take(1)[0]);
       value |= uint64_t{byte & 0x7FU} << shift;
       if (byte < 0x80) return value;
     }
-    require(false, "a number has more than ten bytes");
-    return 0;
   }
   std::string_view take(uint64_t count) {
     require(count <= rest_.size(), "a value of ", count, " bytes, and its message has ", rest_.size(),
@@ -180,48 +160,38 @@ class Reader {
     require(depth_ < kMaxDepth, "messages are nested more than ", kMaxDepth, " levels deep");
     return {take(varint()), begin_, where_, depth_ + 1};
   }
-  template <class T>
-  T element() {
-    if constexpr (Varint<T>) return static_cast<T>(varint());
-    T value{};
-    if constexpr (Fixed<T>) std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
-    return value;
-  }
 
-  void get(std::string& text) {
-    expect(2);
-    text = take(varint());
+  template <Number T>
+  void read_number(T& x) {
+    if constexpr (Fixed<T>)
+      std::memcpy(&x, take(sizeof x).data(), sizeof x);
+    else
+      x = static_cast<T>(varint());
   }
   template <class T>
-  void get(T& value) {
-    if constexpr (Varint<T> || Fixed<T>) {
+  void get(T& x) {
+    if constexpr (Number<T>) {
       expect(wire_type<T>);
-      value = element<T>();
+      read_number(x);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      expect(2);
+      x = take(varint());
+    } else if constexpr (Optional<T>) {
+      get(x ? *x : x.emplace());
+    } else if constexpr (Map<T>) {
+      std::pair<std::string, typename T::mapped_type> entry;
+      nested().message([&](Reader& f) { f(1, entry.first), f(2, entry.second); });
+      x[entry.first] = entry.second;
+    } else if constexpr (List<T>) {
+      if constexpr (Number<typename T::value_type>)
+        if (type_ == 2) {  // packed
+          for (Reader list = nested(); !list.rest_.empty();) list.read_number(x.emplace_back());
+          return;
+        }
+      get(x.emplace_back());
     } else {
-      read(nested(), value);
+      read(nested(), x);
     }
-  }
-  template <class T>
-  void get(std::optional<T>& value) {
-    get(value ? *value : value.emplace());
-  }
-  template <class T>
-  void get(std::vector<T>& values) {
-    if constexpr (Varint<T> || Fixed<T>) {
-      if (type_ == 2)  // packed
-        for (Reader list = nested(); !list.rest_.empty();) values.push_back(list.element<T>());
-      else
-        get(values.emplace_back());
-    } else {
-      get(values.emplace_back());
-    }
-  }
-  template <class T>
-  void get(std::map<std::string, T>& values) {
-    std::string key;
-    T value{};
-    nested().message([&](Reader& f) { f(1, key), f(2, value); });
-    values[key] = value;
   }
 
   std::string_view rest_;

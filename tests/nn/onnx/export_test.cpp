@@ -207,3 +207,96 @@ TEST_CASE("onnx: onnxruntime computes what heed does" * doctest::test_suite("slo
   CHECK_MESSAGE(run.code == 0, run.out);
   MESSAGE(run.out);
 }
+
+TEST_CASE("onnx: an exported model has the names of the state dict, open sizes, and no node without a use") {
+  const Folder folder;
+  const std::string path = folder / "model.onnx";
+  manual_seed(1);
+  const Sequential model{Linear(4, 3), ReLU()};
+  const auto forward = [&](const OnnxTensors& in) -> OnnxTensors {
+    exp(in[0]);  // no result needs it
+    return reshape(model(in[0]), {-1, 3, 1});
+  };
+  save_onnx(path, model, randn({2, 5, 4}), forward,
+            {.other = randn({3, 7, 4}), .opset = 21, .inputs = {"in"}, .outputs = {"out"}});
+  const onnx::Model saved = onnx::decode(read_bytes(path));
+  CHECK(saved.opset_import == std::map<std::string, int64_t>{{"", 21}});
+  const auto text = [](const onnx::ValueInfo& info) {
+    std::string all = info.name;
+    for (const onnx::Size& size : *info.shape)
+      all += " " + (size.value < 0 ? size.name + "?" : std::to_string(size.value));
+    return all;
+  };
+  CHECK(text(saved.graph.input.at(0)) == "in in_0? in_1? 4");
+  CHECK(text(saved.graph.output.at(0)) == "out ? 3 1");
+  Texts types, names;
+  for (const onnx::Node& node : saved.graph.node) types.push_back(node.op_type);
+  for (const onnx::Constant& constant : saved.graph.initializer) names.push_back(constant.name);
+  CHECK(types == Texts{"Transpose", "MatMul", "Add", "Relu", "Reshape", "Identity"});
+  CHECK(names == Texts{"0.bias", "0.weight", "constant_0"});
+  CHECK(largest_difference(saved.graph.initializer[1].values, model.state_dict().at("0.weight")) == 0);
+}
+
+TEST_CASE("onnx: what would be frozen silently is refused") {
+  const Folder folder;
+  const Sequential none;
+  const Tensor x = counted({2, 5}), longer = counted({3, 7});
+  const auto refusal = [&](const std::function<Tensor(const Tensor&)>& f, const OnnxTensors& in,
+                           const OnnxOptions& options = {}) {
+    return message([&] {
+      save_onnx(
+          folder / "model.onnx", none, in, [&](const OnnxTensors& all) -> OnnxTensors { return f(all[0]); },
+          options);
+    });
+  };
+  const auto refuses = [&](const std::function<Tensor(const Tensor&)>& f, const OnnxTensors& in,
+                           const OnnxOptions& options, const std::string& said) {
+    const std::string found = refusal(f, in, options);
+    CHECK_MESSAGE(contains(found, said), found);
+  };
+  refuses([](const Tensor& t) { return t * t.to_vector()[1]; }, x, {},
+          ": a constant [] has other values for the other inputs");
+  refuses([](const Tensor& t) { return t[0].to_vector()[0] > 0 ? exp(t) : log(t); }, x, {},
+          ", and for the other inputs exp at ");
+  refuses(
+      [](const Tensor& t) {
+        Tensor y = t;
+        for (int64_t i = 0; i < t.size(1); ++i) y = y + 1;
+        return y;
+      },
+      x, {.other = longer}, "the model computes nothing, and for the other inputs add at ");
+  refuses([](const Tensor& t) { return t + rand({5}); }, x, {}, "a constant [5] has other values");
+  refuses(
+      [](const Tensor& t) {
+        return reshape(t, {-1, 1}) / t.size(1);
+      },
+      x, {.other = longer}, "a constant [] has other values");
+  refuses([](const Tensor& t) { return narrow(t, 1, 0, t.size(1) * t.size(1) / 8); }, x, {.other = longer},
+          "a size is 3, for the other inputs 6, and no operand has it");
+  refuses([](const Tensor& t) { return t; }, {x}, {.other = counted({3, 6})},
+          "the sizes x_0 and x_1 differ by the same number");
+  refuses([](const Tensor& t) { return t; }, {x}, {.other = {x, x}}, "there are 1 inputs, and 2 in `other`");
+  refuses([](const Tensor& t) { return t; }, {x}, {.opset = 19}, "opset is 19; it must be 20 to 23");
+  CHECK(!std::filesystem::exists(folder / "model.onnx"));
+  // These are no constants.
+  CHECK(refusal(
+            [](const Tensor& t) {
+              return t + to(arange(t.size(1), int64), float32) + ones({t.size(0), 1});
+            },
+            x, {.other = longer}) == "");
+  CHECK(refusal([](const Tensor& t) { return eq(to(t, int64), 2 * t.size(1) - 1); }, x, {.other = longer}) ==
+        "");
+}
+
+TEST_CASE("onnx: a write between two uses makes two values") {
+  const Folder folder;
+  const Sequential none;
+  const Tensor x = counted({3});
+  const auto forward = [](const OnnxTensors& in) -> OnnxTensors {
+    const Tensor y = in[0] * 2;
+    const Tensor before = exp(y);
+    unrecorded([&] { add_(y, 1); });
+    return {before, exp(y)};
+  };
+  CHECK_ERROR_HAS(save_onnx(folder / "model.onnx", none, x, forward, {}), "a constant [3] has other values");
+}
