@@ -25,29 +25,18 @@ struct Pair {
   bool operator==(const Pair&) const = default;
 };
 
-std::string bytes_of(const Tensor& x) {
-  const Tensor whole = kernel::contiguous(x);
-  const TensorImpl& body = TensorImpl::of(whole);
-  const int64_t size = size_of(x.dtype());
-  return {reinterpret_cast<const char*>(body.storage->data) + body.offset * size,
-          static_cast<size_t>(x.numel() * size)};
-}
-
-// The element that all elements are equal to.
-std::optional<double> only_element(const Tensor& x) {
+// first and step if the elements are first, first + step, ...
+struct Progression {
+  double first, step;
+  bool operator==(const Progression&) const = default;
+};
+std::optional<Progression> progression(const Tensor& x) {
   const std::vector<double> values = x.to_vector();
-  const bool same = !values.empty() && std::ranges::count(values, values[0]) == std::ssize(values);
-  return same ? std::optional(values[0]) : std::nullopt;
-}
-
-// The difference of neighbors if the elements are first, first + step, ...
-std::optional<double> only_step(const Tensor& x) {
-  if (x.dim() != 1 || x.numel() < 2) return {};
-  const std::vector<double> values = x.to_vector();
-  const double step = values[1] - values[0];
+  if (values.empty()) return {};
+  const Progression p{values[0], values.size() > 1 ? values[1] - values[0] : 0};
   for (size_t i = 0; i < values.size(); ++i)
-    if (values[i] != values[0] + static_cast<double>(i) * step) return {};
-  return step;
+    if (values[i] != p.first + static_cast<double>(i) * p.step) return {};
+  return p;
 }
 
 Attribute integer(std::string name, int64_t i) {
@@ -94,15 +83,8 @@ class Exporter {
   Attribute attribute(const std::string& key);
   bool take(char c);
   std::string word();
-  template <class T>
-  const T& get(const char* name) const {
-    return *a_->get<T>(name);
-  }
-  Pair input_size(int64_t d) const { return {a_->inputs[0].tensor.size(d), b_->inputs[0].tensor.size(d)}; }
-  std::string position(Pair x, Pair end) {  // counted from the end where it is the same from there
-    const bool from_end = !x.fixed() && x.growth() == end.growth();
-    return size(from_end ? Pair{x.a - end.a, x.a - end.a} : x);
-  }
+  // f of both passes
+  Pair both(const auto& f) const { return {f(*a_), f(*b_)}; }
 
   struct OpenSize {
     Pair size;
@@ -141,7 +123,7 @@ std::string Exporter::node(const std::string& op_type, std::vector<std::string> 
 }
 
 std::string Exporter::constant(const Tensor& x, std::string name) {
-  std::string& known = constants_[detail::text(x.dtype(), x.shape(), bytes_of(x), name)];
+  std::string& known = constants_[detail::text(x.dtype(), x.shape(), raw_bytes(x), name)];
   if (!known.empty()) return known;
   if (name.empty()) name = "constant_" + std::to_string(counts_["constant"]++);
   initializers_.emplace(name, x);
@@ -153,10 +135,9 @@ std::string Exporter::constant(const Tensor& x, std::string name) {
 std::string Exporter::check_cells(const std::string& name, const Tensor& x, const Tensor& other) const {
   const auto states = last_only_.find(name);
   if (states == last_only_.end() || (x.size(0) == 1 && other.size(0) == 1)) return name;
-  const bool hidden = a_ && a_->name == "narrow" && get<int64_t>("dim") == 2 && get<int64_t>("start") == 0 &&
+  const bool hidden = a_ && a_->name == "narrow" && a_->get("dim") == 2 && a_->get("start") == 0 &&
                       2 * a_->value.tensor.size(2) <= x.size(2);
-  const bool last =
-      a_ && a_->name == "select" && get<int64_t>("dim") == 0 && get<int64_t>("index") == states->second;
+  const bool last = a_ && a_->name == "select" && a_->get("dim") == 0 && a_->get("index") == states->second;
   if (!hidden && !last) refuse("ONNX's LSTM gives the cells of the last step only");
   return name;
 }
@@ -176,7 +157,7 @@ std::string Exporter::value(const Traced& a, const Traced& b) {
   else if (a.tensor.dtype() != b.tensor.dtype() || a.tensor.dim() != b.tensor.dim())
     refuse("a constant is ", a.tensor.dtype(), " ", a.tensor.shape(), ", for the other inputs ",
            b.tensor.dtype(), " ", b.tensor.shape());
-  else if (a.tensor.shape() == b.tensor.shape() && bytes_of(a.tensor) == bytes_of(b.tensor))
+  else if (a.tensor.shape() == b.tensor.shape() && raw_bytes(a.tensor) == raw_bytes(b.tensor))
     name = constant(a.tensor);
   else
     name = open_constant(a.tensor, b.tensor);
@@ -184,17 +165,18 @@ std::string Exporter::value(const Traced& a, const Traced& b) {
   return name;
 }
 
-// One number in an open shape, an open size, or positions start, start + step, ... of an open number.
+// A number or open size in an open shape, or positions start, start + step, ... of an open number.
 std::string Exporter::open_constant(const Tensor& a, const Tensor& b) {
-  const std::optional<double> x = only_element(a), y = only_element(b), step = only_step(a);
-  if (x && y && *x == *y) return node("Expand", {number(*x, a.dtype()), sizes(a.shape(), b.shape())});
-  if (x && y && a.dtype() == int64) {
-    const Pair pair{static_cast<int64_t>(*x), static_cast<int64_t>(*y)};
-    return node("Expand", {node("Squeeze", {size(pair)}), sizes(a.shape(), b.shape())});
+  const DType dtype = a.dtype();
+  const std::optional<Progression> x = progression(a), y = progression(b);
+  if (x && y && x->step == 0 && y->step == 0 && (*x == *y || dtype == int64)) {
+    const Pair pair{static_cast<int64_t>(x->first), static_cast<int64_t>(y->first)};
+    const std::string one = *x == *y ? number(x->first, dtype) : node("Squeeze", {size(pair)});
+    return node("Expand", {one, sizes(a.shape(), b.shape())});
   }
-  if (step && step == only_step(b) && a.to_vector()[0] == b.to_vector()[0]) {
-    const std::string start = number(a.to_vector()[0], a.dtype()), by = number(*step, a.dtype());
-    const Attribute to = integer("to", static_cast<int64_t>(element_type(a.dtype())));
+  if (x && x == y && a.dim() == 1) {
+    const std::string start = number(x->first, dtype), by = number(x->step, dtype);
+    const Attribute to = integer("to", static_cast<int64_t>(element_type(dtype)));
     const std::string count = node("Cast", {node("Squeeze", {size({a.numel(), b.numel()})})}, {to});
     return node("Range", {start, node("Add", {start, node("Mul", {count, by})}), by});
   }
@@ -298,12 +280,14 @@ void Exporter::add_step(const Step& a, const Step& b) {
   // Operations that are made of others give the result of the last one.
   if (names_a_.contains(a.value.key) && names_b_.contains(b.value.key) && a.name != "bernoulli") return;
   locals_.clear();
-  const std::string result = form(form_of(a, opset_));
+  const std::string_view text = form_of(a, opset_);
+  if (text != form_of(b, opset_)) refuse("its attributes differ for the other inputs");
+  const std::string result = form(text);
   define(result, a.value, b.value);
   if (locals_.contains("indices"))
-    define(locals_["indices"], get<Traced>("indices"), *b.get<Traced>("indices"));
-  if (a.name == "recurrence" && get<std::string>("kind") == "lstm")
-    last_only_[result] = get<std::string>("direction") == "reverse" ? 0 : a.value.tensor.size(0) - 1;
+    define(locals_["indices"], a.get<Traced>("indices"), b.get<Traced>("indices"));
+  if (a.name == "recurrence" && a.get<std::string>("kind") == "lstm")
+    last_only_[result] = a.get<std::string>("direction") == "reverse" ? 0 : a.value.tensor.size(0) - 1;
 }
 
 // Adds the nodes of a form, see forms.h, and returns its last value.
@@ -342,154 +326,128 @@ std::string Exporter::word() {
 std::string Exporter::expression() {
   if (take('[')) {
     Ints numbers;
-    do {
-      numbers.push_back(std::stoll(word()));
-    } while (take(','));
-    take(']');
+    for (; !take(']'); take(',')) numbers.push_back(std::stoll(word()));
     return list(numbers);
   }
   const std::string name = word();
   if (!take('(')) return named(name);
   std::vector<std::string> inputs;
   std::vector<Attribute> attributes;
-  do {
-    if (rest_.starts_with("...")) {
-      word();
-      for (size_t i = 0; i < a_->inputs.size(); ++i)
-        if (a_->inputs[i].tensor.shape() != Shape{0}) inputs.push_back(value(a_->inputs[i], b_->inputs[i]));
-    } else {
-      inputs.push_back(expression());
-    }
-  } while (take(','));
-  if (take(';')) do {
-      attributes.push_back(attribute(word()));
-    } while (take(','));
-  take(')');
+  if (rest_.starts_with("...")) {  // all inputs, but not those that add nothing to any shape
+    word();
+    for (size_t i = 0; i < a_->inputs.size(); ++i)
+      if (a_->inputs[i].tensor.shape() != Shape{0}) inputs.push_back(value(a_->inputs[i], b_->inputs[i]));
+  }
+  while (!rest_.starts_with(';') && !rest_.starts_with(')')) inputs.push_back(expression()), take(',');
+  for (take(';'); !take(')'); take(',')) attributes.push_back(attribute(word()));
   const std::string output = rest_.starts_with('.') ? word() : "";
   return node(name, std::move(inputs), std::move(attributes)) + output;
 }
 
 // The value of a number or a name: see forms.h. Integers of the operation become lists.
 std::string Exporter::named(const std::string& name) {
-  const std::vector<Traced>&in_a = a_->inputs, &in_b = b_->inputs;
-  const Tensor& x = in_a[0].tensor;
+  const Step &a = *a_, &b = *b_;
+  const Tensor& x = a.inputs[0].tensor;
+  const auto is = [&](const char* text) { return name == text; };
   if (std::isdigit(name[0]) || name[0] == '-') return number(std::stod(name), x.dtype());
   const size_t dot = std::min(name.find('.'), name.size());
   if (const auto local = locals_.find(name.substr(0, dot)); local != locals_.end())
     return local->second.empty() ? "" : local->second + name.substr(dot);
-  if (name[0] == '$') return form(form_of(name, *a_, opset_));
-  if (const auto i = static_cast<size_t>(name[0] - 'a'); name.size() == 1 && i < in_a.size())
-    return value(in_a[i], in_b[i]);
-  if (name == "shape") return sizes(a_->value.tensor.shape(), b_->value.tensor.shape(), a_->name != "expand");
-  if (name == "scores") {  // [Tq, Tk]
+  if (name[0] == '$') return form(form_of(name, a, opset_));
+  if (const auto i = static_cast<size_t>(name[0] - 'a'); name.size() == 1 && i < a.inputs.size())
+    return value(a.inputs[i], b.inputs[i]);
+  if (is("shape")) return sizes(a.value.tensor.shape(), b.value.tensor.shape(), a.name != "expand");
+  if (is("scores")) {  // [Tq, Tk]
     const auto of = [](const Step& s) {
       return Shape{s.inputs[0].tensor.size(-2), s.inputs[1].tensor.size(-2)};
     };
-    return sizes(of(*a_), of(*b_));
+    return sizes(of(a), of(b));
   }
-  if (name == "gain")  // the weight of a norm, or ones
-    return in_a[1].key.empty() ? constant(ones(get<Ints>("normalized_shape"), x.dtype()))
-                               : value(in_a[1], in_b[1]);
-  if (name == "start" || name == "end" || (name == "index" && a_->get<int64_t>(name))) {
-    const Pair whole = input_size(get<int64_t>("dim"));
-    const auto at = [&](const Step& s) {
-      if (name != "end") return *s.get<int64_t>(name);
-      return *s.get<int64_t>("start") + s.value.tensor.size(get<int64_t>("dim")) * *s.get<int64_t>("step");
-    };
-    const Pair place{at(*a_), at(*b_)};
-    const bool to_end = name == "end" && !place.fixed() && place.a >= whole.a && place.b >= whole.b;
-    return to_end ? list({INT64_MAX}) : position(place, whole);
+  if (is("start") || is("end") || (is("index") && a.find<int64_t>(name))) {
+    const int64_t dim = a.get("dim");
+    const Pair size_there = both([&](const Step& s) { return s.inputs[0].tensor.size(dim); });
+    Pair place = both([&](const Step& s) {
+      return is("end") ? s.get("start") + s.value.tensor.size(dim) * s.get("step") : s.get(name);
+    });
+    if (is("end") && !place.fixed() && place.a >= size_there.a && place.b >= size_there.b)
+      return list({INT64_MAX});
+    if (!place.fixed() && place.growth() == size_there.growth())  // it is the same from the end
+      place.a = place.b = place.a - size_there.a;
+    return size(place);
   }
-  if (name == "first") return list(Ints(get<Ints>("dims").size(), INT64_MIN));
-  if (name == "last") return list(Ints(get<Ints>("dims").size(), -1));
-  if (name == "behind") {  // the dimensions behind `dim`, of an index along it
+  if (is("gain"))  // the weight of a norm, or ones
+    return a.inputs[1].key.empty() ? constant(ones(a.get<Ints>("normalized_shape"), x.dtype())) : named("b");
+  if (is("first")) return list(Ints(a.get<Ints>("dims").size(), INT64_MIN));
+  if (is("last")) return list(Ints(a.get<Ints>("dims").size(), -1));
+  if (is("behind")) {  // the dimensions behind `dim`, for an index along it
     Ints dims;
-    for (int64_t d = 1; d < x.dim() - get<int64_t>("dim"); ++d) dims.push_back(d);
+    for (int64_t d = 1; d < x.dim() - a.get("dim"); ++d) dims.push_back(d);
     return list(dims);
   }
-  if (name == "pads" && a_->name == "pad") {  // before and after each dimension, from the first
-    const Ints& given = get<Ints>("pads");
+  if (is("pads")) {  // before and after each dimension, from the first; those of heed from the last
+    const Ints& given = a.get<Ints>("pads");
     Ints pads(static_cast<size_t>(2 * x.dim()));
-    for (size_t i = 0; i < given.size(); ++i)
-      pads[static_cast<size_t>(x.dim()) * (i % 2 + 1) - 1 - i / 2] = given[i];
+    for (size_t i = 0; i < given.size(); ++i) pads[pads.size() / 2 * (i % 2 + 1) - 1 - i / 2] = given[i];
     return list(pads);
   }
-  if (name == "filters") {  // [C k, 1, size, size]: one for each channel and position of a window
-    const Ints& size = get<Ints>("kernel_shape");
-    const int64_t k = size[0] * size[1];
-    return constant(
-        contiguous(reshape(expand(eye(k, k, x.dtype()), {x.size(1), k, k}), {-1, 1, size[0], size[1]})));
+  if (is("filters")) {  // [C k, 1, size, size]: one for each channel and position of a window
+    const Ints& window = a.get<Ints>("kernel_shape");
+    const Tensor each = eye(window[0] * window[1], -1, x.dtype());
+    return constant(reshape(expand(each, {x.size(1), -1, -1}), {-1, 1, window[0], window[1]}));
   }
-  if (a_->name == "recurrence") {
-    const int64_t H = get<int64_t>("hidden_size"), rows = x.size(2);
-    if (name == "eye") return constant(eye(rows, rows, x.dtype()));
-    if (name == "front") return list({rows, 0});
-    if (name == "steps")
-      return node("Range", {number(0, int64), node("Squeeze", {size(input_size(0))}), number(1, int64)});
-    if (name == "gates") {  // ONNX has z, r, n and i, o, f, g
-      const Ints order = rows == 3 * H ? Ints{1, 0, 2} : rows == 4 * H ? Ints{0, 3, 1, 2} : Ints{0};
-      Ints all;
-      for (const int64_t gate : order)
-        for (int64_t i = 0; i < H; ++i) all.push_back(gate * H + i);
-      return list(all);
-    }
+  if (is("eye")) return constant(eye(x.size(2), -1, x.dtype()));
+  if (is("front")) return list({x.size(2), 0});
+  if (is("steps")) {
+    const Pair count = both([](const Step& s) { return s.inputs[0].tensor.size(0); });
+    return node("Range", {number(0, int64), node("Squeeze", {size(count)}), number(1, int64)});
   }
-  const TracedValue *from_a = a_->attribute(name), *from_b = b_->attribute(name);
-  if (!from_a || !from_b) return "";
-  if (const auto* tensor = std::get_if<Traced>(from_a)) return value(*tensor, std::get<Traced>(*from_b));
-  if (const auto* whole = std::get_if<int64_t>(from_a)) return size({*whole, std::get<int64_t>(*from_b)});
-  if (const auto* real = std::get_if<double>(from_a); real && *real == std::get<double>(*from_b))
-    return number(*real, x.dtype());
-  const auto* several = std::get_if<Ints>(from_a);
-  if (!several || *several != std::get<Ints>(*from_b)) refuse(name, " is not the same for the other inputs");
-  return list(*several);
+  if (is("gates")) {  // ONNX has z, r, n and i, o, f, g
+    const int64_t H = a.get("hidden_size"), count = x.size(2) / H;
+    Ints rows;
+    for (const int64_t gate : count == 3 ? Ints{1, 0, 2} : count == 4 ? Ints{0, 3, 1, 2} : Ints{0})
+      for (int64_t i = 0; i < H; ++i) rows.push_back(gate * H + i);
+    return list(rows);
+  }
+  const TracedValue* held = a.attribute(name);
+  if (!held) return "";  // an input or attribute that is not given
+  if (const auto* tensor = std::get_if<Traced>(held)) return value(*tensor, b.get<Traced>(name));
+  if (std::get_if<int64_t>(held)) return size(both([&](const Step& s) { return s.get(name); }));
+  const Attribute fixed = attribute(name);
+  return fixed.type == AttributeType::f ? number(a.get<double>(name), x.dtype()) : list(fixed.ints);
 }
 
 // key, key=name, key=number or key='text'
 Attribute Exporter::attribute(const std::string& key) {
   const std::string name = take('=') ? word() : key;
-  Attribute y{.name = key, .type = AttributeType::i};
   if (take('\'')) {
-    y.s = word();
-    y.type = key == "activations" ? AttributeType::strings : AttributeType::s;
-    if (key == "activations") y.strings = {y.s};
+    const std::string text = word();
     take('\'');
-  } else if (std::isdigit(name[0]) || name[0] == '-') {
-    y.i = std::stoll(name);
-  } else if (key == "to") {
-    const DType result = a_->value.tensor.dtype();
-    y.i = static_cast<int64_t>(name == "bool"    ? ElementType::boolean
-                               : name == "int64" ? ElementType::int64
-                               : name == "int32" ? ElementType::int32
-                                                 : element_type(result));
-  } else if (name == "channels") {
-    y.i = a_->inputs[0].tensor.size(1);
-  } else {
-    const auto same = [](const TracedValue& u, const TracedValue& v) {
-      return std::visit(
-          [&]<class T>(const T& x) {
-            if constexpr (std::is_same_v<T, Traced>)
-              return false;
-            else
-              return std::get_if<T>(&v) && std::get<T>(v) == x;
-          },
-          u);
-    };
-    const TracedValue& value = *a_->attribute(name);
-    if (!same(value, *b_->attribute(name))) refuse(name, " is not the same for the other inputs");
-    if (const auto* yes = std::get_if<bool>(&value)) y.i = *yes ? 1 : 0;
-    if (const auto* whole = std::get_if<int64_t>(&value)) y.i = *whole;
-    if (const auto* real = std::get_if<double>(&value))
-      y.f = static_cast<float>(*real), y.type = AttributeType::f;
-    if (const auto* text = std::get_if<std::string>(&value)) y.s = *text, y.type = AttributeType::s;
-    if (const auto* list = std::get_if<Ints>(&value)) {
-      if (key == "axis")
-        y.i = list->at(0);
-      else
-        y.ints = *list, y.type = AttributeType::ints;
-    }
+    if (key == "activations") return {.name = key, .type = AttributeType::strings, .strings = {text}};
+    return {.name = key, .type = AttributeType::s, .s = text};
   }
-  return y;
+  if (std::isdigit(name[0]) || name[0] == '-') return integer(key, std::stoll(name));
+  if (name == "channels") return integer(key, a_->inputs[0].tensor.size(1));
+  if (key == "to")
+    return integer(key, static_cast<int64_t>(name == "bool"    ? ElementType::boolean
+                                             : name == "int64" ? ElementType::int64
+                                             : name == "int32" ? ElementType::int32
+                                                               : element_type(a_->value.tensor.dtype())));
+  const TracedValue *held = a_->attribute(name), *other = b_->attribute(name);
+  if (!held || !other || held->index() != other->index()) refuse("it has no ", name);
+  const auto convert = [&]<class T>(const T& x) -> Attribute {
+    if constexpr (!std::is_same_v<T, Traced>)
+      if (x != std::get<T>(*other)) refuse(name, " is not the same for the other inputs");
+    if constexpr (std::is_same_v<T, int64_t>) return integer(key, x);
+    if constexpr (std::is_same_v<T, double>)
+      return {.name = key, .type = AttributeType::f, .f = static_cast<float>(x)};
+    if constexpr (std::is_same_v<T, std::string>) return {.name = key, .type = AttributeType::s, .s = x};
+    if constexpr (std::is_same_v<T, Ints>) {
+      if (key == "axis") return integer(key, x.at(0));
+      return {.name = key, .type = AttributeType::ints, .ints = x};
+    }
+    refuse(name, " is a tensor");
+  };
+  return std::visit(convert, *held);
 }
 
 // The model without nodes and constants that no output needs.
@@ -536,21 +494,23 @@ void save_onnx(const std::string& path, const Module& model, const OnnxTensors& 
   OnnxTensors y_a, y_b;
   const std::vector<onnx::Step> a = trace(x, y_a), b = trace(other, y_b);
 
-  onnx::Exporter exporter(model.state_dict(), options.opset);
-  const auto name = [](const std::vector<std::string>& names, const char* otherwise, size_t i, size_t count) {
-    return i < names.size() ? names[i] : count == 1 ? otherwise : otherwise + std::to_string(i);
+  const StateDict state = model.state_dict();
+  onnx::Exporter exporter(state, options.opset);
+  const auto name = [&](const std::vector<std::string>& names, std::string text, size_t i, size_t count) {
+    if (count > 1) text += std::to_string(i);
+    if (i < names.size()) text = names[i];
+    check(!state.contains(text), "save_onnx: ", text,
+          " is a parameter and an input or output; rename the latter");
+    return text;
   };
   for (size_t i = 0; i < x.size(); ++i)
     exporter.add_input(name(options.inputs, "x", i, x.size()), Traced(x[i]), Traced(other[i]));
   for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-    if (i >= a.size() || i >= b.size() || a[i].name != b[i].name ||
-        a[i].inputs.size() != b[i].inputs.size()) {
-      const auto text = [i](const std::vector<onnx::Step>& steps) {
-        return i < steps.size() ? steps[i].described() : "nothing";
-      };
-      fail("save_onnx: the model computes ", text(a), ", and for the other inputs ", text(b),
-           "; a graph has the same operations for all");
-    }
+    const auto text = [i](const auto& steps) { return i < steps.size() ? steps[i].described() : "nothing"; };
+    const bool same =
+        i < a.size() && i < b.size() && a[i].name == b[i].name && a[i].inputs.size() == b[i].inputs.size();
+    check(same, "save_onnx: the model computes ", text(a), ", and for the other inputs ", text(b),
+          "; a graph has the same operations for all");
     exporter.add_step(a[i], b[i]);
   }
   check(y_a.size() == y_b.size(), "save_onnx: the model gives ", y_a.size(),
