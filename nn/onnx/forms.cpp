@@ -111,14 +111,13 @@ const std::string_view* find(const std::string& name) {
 // What an attribute adds to the name of a form; "" if nothing.
 std::string suffix(const std::string& name, const TracedValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  const auto* yes = std::get_if<bool>(&value);
-  const auto* integer = std::get_if<int64_t>(&value);
-  const auto* real = std::get_if<double>(&value);
-  const auto* list = std::get_if<std::vector<int64_t>>(&value);
-  const auto* tensor = std::get_if<Traced>(&value);
-  const bool set = (yes && *yes) || (integer && *integer != 0) || (real && *real != 0) ||
-                   (list && list->size() != 1) || (tensor && tensor->tensor.defined());
-  return set ? name : "";
+  const auto set = []<class T>(const T& x) {
+    if constexpr (std::is_arithmetic_v<T>) return x != 0;
+    if constexpr (std::is_same_v<T, std::vector<int64_t>>) return x.size() != 1;
+    if constexpr (std::is_same_v<T, Traced>) return !x.key.empty();
+    return false;
+  };
+  return std::visit(set, value) ? name : "";
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "tensor/tensor.h"
@@ -61,7 +62,7 @@ struct Attribute {
   int64_t i = 0;
   std::string s = {};
   Constant t = {};
-  std::vector<Graph> g = {};  ///< One graph if the type is g, else none.
+  std::shared_ptr<const Graph> g = {};  ///< Null unless the type is g.
   std::vector<float> floats = {};
   std::vector<int64_t> ints = {};
   std::vector<std::string> strings = {};

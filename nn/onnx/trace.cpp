@@ -25,58 +25,49 @@ const TracedValue* Step::attribute(std::string_view attribute_name) const {
 
 // Whether ONNX's Attention computes it: four dimensions, equal heads, at most one of mask, bias and causal.
 static bool direct(const Step& step) {
-  const Shape &q = step.inputs[0].tensor.shape(), &k = step.inputs[1].tensor.shape(),
-              &v = step.inputs[2].tensor.shape();
-  bool fits = q.dim() == 4 && k.dim() == 4 && v.dim() == 4;
-  for (int64_t d = 0; d < 2 && fits; ++d) fits = q[d] == k[d] && q[d] == v[d];
-  const auto given = [&](const char* name) { return step.get<Traced>(name)->tensor.defined(); };
-  const bool causal = *step.get<bool>("is_causal");
-  return fits && given("mask") + given("bias") + causal <= 1 && *step.get<int64_t>("window") == 0 &&
-         (!causal || *step.get<int64_t>("past") == 0) && *step.get<double>("dropout_p") == 0 &&
-         !step.inputs[3].tensor.defined() && !step.inputs[4].tensor.defined();
+  const auto dims = [&](size_t i) { return step.inputs[i].tensor.dim(); };
+  const auto size = [&](size_t i, int64_t d) { return step.inputs[i].tensor.size(d); };
+  const auto given = [&](const char* name) { return step.get<Traced>(name).tensor.defined(); };
+  if (dims(0) != 4 || dims(1) != 4 || dims(2) != 4 || !step.inputs[3].key.empty() ||
+      !step.inputs[4].key.empty())
+    return false;
+  for (const int64_t d : {0, 1})
+    if (size(0, d) != size(1, d) || size(0, d) != size(2, d)) return false;
+  const int64_t causal = step.get("is_causal");
+  return given("mask") + given("bias") + causal <= 1 && step.get("window") + causal * step.get("past") == 0;
 }
 
 static Tensor by_reference(const Step& step) {
-  const auto& in = step.inputs;
-  check(*step.get<double>("dropout_p") == 0, "save_onnx: attention with dropout is random; call eval()");
-  const int64_t window = *step.get<int64_t>("window");
   AttentionOptions options;
-  options.mask = step.get<Traced>("mask")->tensor;
-  options.bias = step.get<Traced>("bias")->tensor;
-  options.is_causal = *step.get<bool>("is_causal");
-  options.past = *step.get<int64_t>("past");
-  options.scale = *step.get<double>("scale");
-  if (window > 0) options.window = window;
-  options.sinks = *step.get<int64_t>("sinks");
-  options.soft_cap = *step.get<double>("soft_cap");
-  options.position_bias = in[3].tensor;
-  options.sink_logit = in[4].tensor;
-  return matmul(attention_weights(in[0].tensor, in[1].tensor, options), in[2].tensor);
+  options.mask = step.get<Traced>("mask").tensor, options.bias = step.get<Traced>("bias").tensor;
+  options.is_causal = step.get("is_causal") == 1, options.past = step.get("past");
+  options.scale = step.get<double>("scale"), options.soft_cap = step.get<double>("soft_cap");
+  if (step.get("window") > 0) options.window = step.get("window"), options.sinks = step.get("sinks");
+  const auto in = [&](size_t i) { return step.inputs[i].tensor; };
+  options.position_bias = in(3), options.sink_logit = in(4);
+  return matmul(attention_weights(in(0), in(1), options), in(2));
 }
 
 void Trace::on_result(const Operation& op, const Tensor& value) {
-  Step step{op.name, detail::current_scope ? detail::current_scope->name : op.name,
-            op.line, {op.inputs.begin(), op.inputs.end()},
-            {},      Traced(value)};
+  const char* caller = detail::current_scope ? detail::current_scope->name : op.name;
+  Step step{op.name, caller, op.line, {op.inputs.begin(), op.inputs.end()}, {}, Traced(value)};
+  const auto copy = []<class T>(T x) -> TracedValue {
+    if constexpr (std::is_same_v<T, bool>) return int64_t{x};
+    if constexpr (std::is_same_v<T, const char*>) return std::string(x);
+    if constexpr (std::is_same_v<T, const Tensor*>) return Traced(*x);
+    if constexpr (requires { x->begin(); }) return std::vector<int64_t>(x->begin(), x->end());
+    if constexpr (std::is_arithmetic_v<T>) return x;
+  };
   for (const heed::Attribute& attribute : op.attributes)
-    step.attributes.emplace_back(attribute.name, std::visit(
-                                                     [](const auto& x) -> TracedValue {
-                                                       using T = std::decay_t<decltype(x)>;
-                                                       if constexpr (std::is_same_v<T, const char*>)
-                                                         return std::string(x);
-                                                       else if constexpr (std::is_same_v<T, const Tensor*>)
-                                                         return Traced(*x);
-                                                       else if constexpr (std::is_pointer_v<T>)
-                                                         return std::vector<int64_t>(x->begin(), x->end());
-                                                       else
-                                                         return x;
-                                                     },
-                                                     attribute.value));
-  if (step.name == "blocked_attention" && (opset_ < 23 || !direct(step))) {
-    Trace reference(opset_);
-    const Tensor y = by_reference(step);
-    steps.insert(steps.end(), reference.steps.begin(), reference.steps.end());
-    step = {"alias", step.caller, op.line, {Traced(y)}, {}, step.value};
+    step.attributes.emplace_back(attribute.name, std::visit(copy, attribute.value));
+  if (step.name == "blocked_attention") {
+    check(step.get<double>("dropout_p") == 0, "save_onnx: attention with dropout is random; call eval()");
+    if (opset_ < 23 || !direct(step)) {
+      Trace reference(opset_);
+      const Tensor y = by_reference(step);
+      steps.insert(steps.end(), reference.steps.begin(), reference.steps.end());
+      step = {"alias", step.caller, op.line, {Traced(y)}, {}, step.value};
+    }
   }
   steps.push_back(std::move(step));
 }

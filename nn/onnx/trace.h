@@ -16,8 +16,8 @@ struct Traced {
   std::string key = {};  ///< "" if undefined.
 };
 
-/// What an operation's attribute holds; a copy of heed::Attribute::Value.
-using TracedValue = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, Traced>;
+/// What an operation's attribute holds; a bool is 0 or 1.
+using TracedValue = std::variant<int64_t, double, std::string, std::vector<int64_t>, Traced>;
 
 /// One operation.
 struct Step {
@@ -30,11 +30,18 @@ struct Step {
   /// "mul in dropout at file:line"
   std::string described() const;
   /// The attribute with this name, or null.
-  const TracedValue* attribute(std::string_view name) const;
-  /// The same if it is a T.
+  const TracedValue* attribute(std::string_view attribute_name) const;
+  /// The attribute with this name if it is a T, else null.
   template <class T>
-  const T* get(std::string_view attribute_name) const {
+  const T* find(std::string_view attribute_name) const {
     return std::get_if<T>(attribute(attribute_name));
+  }
+  /// The attribute with this name, which must exist.
+  template <class T = int64_t>
+  const T& get(std::string_view attribute_name) const {
+    const T* held = find<T>(attribute_name);
+    if (!held) fail("save_onnx: ", described(), " has no ", attribute_name);
+    return *held;
   }
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -23,20 +24,28 @@
 ///     f(3, node.name);
 ///   }
 ///
-/// A value is an int64_t or enum, a float or double, a string, a message, or an optional, vector or map of
-/// these.
+/// A value is an int64_t or enum, a float or double, a string, a message, or an optional, shared_ptr, vector
+/// or map of these.
 namespace heed::onnx::wire {
 
+/// Numbers of 4 or 8 bytes.
 template <class T>
 concept Fixed = std::is_floating_point_v<T>;
+/// Numbers; all but the fixed ones are varints.
 template <class T>
 concept Number = std::is_same_v<T, int64_t> || std::is_enum_v<T> || Fixed<T>;
+/// Vectors.
 template <class T>
 concept List = std::is_same_v<T, std::vector<typename T::value_type>>;
+/// Maps from strings.
 template <class T>
 concept Map = requires { typename T::key_type; };
+/// A value or nullopt.
 template <class T>
 concept Optional = std::is_same_v<T, std::optional<typename T::value_type>>;
+/// A value or null.
+template <class T>
+concept Pointer = std::is_same_v<T, std::shared_ptr<typename T::element_type>>;
 
 /// The wire type of a value.
 template <class T>
@@ -62,7 +71,7 @@ class Writer {
   template <class T>
   void operator()(uint64_t number, const T& x, bool present) {
     if (!present) return;
-    if constexpr (Optional<T>) return x ? (*this)(number, *x) : void();
+    if constexpr (Optional<T> || Pointer<T>) return x ? (*this)(number, *x) : void();
     if constexpr (Number<T>) put(number << 3 | wire_type<T>), put(x);
     if constexpr (std::is_same_v<T, std::string>) put(number << 3 | 2), put(x.size()), bytes += x;
     if constexpr (Map<T>)
@@ -178,6 +187,10 @@ class Reader {
       x = take(varint());
     } else if constexpr (Optional<T>) {
       get(x ? *x : x.emplace());
+    } else if constexpr (Pointer<T>) {
+      std::remove_const_t<typename T::element_type> pointee{};
+      get(pointee);
+      x = std::make_shared<typename T::element_type>(std::move(pointee));
     } else if constexpr (Map<T>) {
       std::pair<std::string, typename T::mapped_type> entry;
       nested().message([&](Reader& f) { f(1, entry.first), f(2, entry.second); });

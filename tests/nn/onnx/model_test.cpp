@@ -32,14 +32,15 @@ TEST_CASE("onnx: decode reads what encode wrote") {
   onnx::Graph body{.name = "body"};
   body.node = {{.input = {"a"}, .output = {"b"}, .op_type = "Neg"}};
   onnx::Node node{.input = {"x", "", "w"}, .output = {"y"}, .name = "n", .op_type = "Mix", .domain = "own"};
-  node.attribute = {{.name = "alpha", .type = onnx::AttributeType::f, .f = 0},
-                    {.name = "k", .type = onnx::AttributeType::i, .i = -3},
-                    {.name = "mode", .type = onnx::AttributeType::s, .s = "fast"},
-                    {.name = "value", .type = onnx::AttributeType::t, .t = {.values = tensor({1, 2}, int64)}},
-                    {.name = "body", .type = onnx::AttributeType::g, .g = {body}},
-                    {.name = "scales", .type = onnx::AttributeType::floats, .floats = {0.5F, 2}},
-                    {.name = "pads", .type = onnx::AttributeType::ints, .ints = {0, -1}},
-                    {.name = "names", .type = onnx::AttributeType::strings, .strings = {"", "b"}}};
+  node.attribute = {
+      {.name = "alpha", .type = onnx::AttributeType::f, .f = 0},
+      {.name = "k", .type = onnx::AttributeType::i, .i = -3},
+      {.name = "mode", .type = onnx::AttributeType::s, .s = "fast"},
+      {.name = "value", .type = onnx::AttributeType::t, .t = {.values = tensor({1, 2}, int64)}},
+      {.name = "body", .type = onnx::AttributeType::g, .g = std::make_shared<onnx::Graph>(body)},
+      {.name = "scales", .type = onnx::AttributeType::floats, .floats = {0.5F, 2}},
+      {.name = "pads", .type = onnx::AttributeType::ints, .ints = {0, -1}},
+      {.name = "names", .type = onnx::AttributeType::strings, .strings = {"", "b"}}};
   model.graph.name = "main";
   model.graph.node = {node};
   model.graph.initializer = {{.name = "w", .values = transpose(counted({2, 3}))}};
@@ -56,7 +57,7 @@ TEST_CASE("onnx: decode reads what encode wrote") {
   const onnx::Node& got = read.graph.node.at(0);
   CHECK(got.input == node.input);
   CHECK(got.attribute.at(0).type == onnx::AttributeType::f);
-  CHECK(got.attribute.at(4).g.at(0).node.at(0).op_type == "Neg");
+  CHECK(got.attribute.at(4).g->node.at(0).op_type == "Neg");
   CHECK(got.attribute.at(5).floats == node.attribute[5].floats);
   CHECK(got.attribute.at(7).strings == node.attribute[7].strings);
   CHECK(values(got.attribute.at(3).t.values) == Values{1, 2});
