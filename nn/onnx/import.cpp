@@ -15,7 +15,7 @@ constexpr int64_t kNewestOpset = 28;
 std::string quoted(const std::string& name) { return "\"" + printable(name) + "\""; }
 
 // Calls f. The message of an Error begins with `where`.
-void within(const std::string& where, const auto& f) {
+void with_context(const std::string& where, const auto& f) {
   try {
     f();
   } catch (const Error& error) {
@@ -62,7 +62,7 @@ void OnnxModel::add_constant(const onnx::Constant& constant, bool learned, bool 
 
 void OnnxModel::add_step(const onnx::Node& node, int64_t opset) {
   const std::string where = "node " + quoted(node.name) + " (" + printable(node.op_type) + "): ";
-  within(where, [&] {
+  with_context(where, [&] {
     check(node.domain.empty() || node.domain == "ai.onnx", "the domain ", quoted(node.domain), " is unknown");
     const auto found = onnx::operators().find(node.op_type);
     check(found != onnx::operators().end(),
@@ -145,7 +145,7 @@ std::vector<Tensor> OnnxModel::forward(const std::vector<Tensor>& inputs) const 
     at(numbers_.at(inputs_[i].name)) = inputs[i];
   }
   for (const Step& step : steps_)
-    within(step.where, [&] {
+    with_context(step.where, [&] {
       onnx::Call call{{}, step.attributes, std::ssize(step.outputs)};
       for (const int64_t i : step.inputs) call.inputs.push_back(i < 0 ? Tensor() : at(i));
       const onnx::Values results = step.op->run(call);
@@ -177,7 +177,7 @@ OnnxModel load_onnx(const std::string& path) {
   FileReader file("load_onnx", path);
   const std::string bytes = file.read(file.left(), "the model");
   std::optional<OnnxModel> model;
-  within("load_onnx: " + path + ": ", [&] { model.emplace(onnx::decode(bytes, "malformed")); });
+  with_context("load_onnx: " + path + ": ", [&] { model.emplace(onnx::decode(bytes, "malformed")); });
   return std::move(*model);
 }
 

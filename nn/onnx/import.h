@@ -42,8 +42,9 @@ class OnnxModel : public Layer<OnnxModel> {
   StateDict forward(const StateDict& inputs) const;
   void visit(Visitor& v) override;
 
-  /// What the file declares; inputs without the initializers.
+  /// The inputs that the file declares, without initializers.
   const std::vector<onnx::ValueInfo>& inputs() const { return inputs_; }
+  /// The outputs that the file declares.
   const std::vector<onnx::ValueInfo>& outputs() const { return outputs_; }
 
  private:

@@ -20,18 +20,22 @@ struct Call {
     return i < inputs.size() ? inputs[i] : none;
   }
   const Attribute& attribute(std::string_view name) const;  ///< One that the row declares.
+  /// Whether an attribute is given or has a default.
   bool has(std::string_view name) const { return attribute(name).type != AttributeType::undefined; }
+  ///@{
+  /// The value of an attribute of this type.
   double f(std::string_view name) const { return double{attribute(name).f}; }
   int64_t i(std::string_view name) const { return attribute(name).i; }
   const std::string& s(std::string_view name) const { return attribute(name).s; }
   const std::vector<int64_t>& ints(std::string_view name) const { return attribute(name).ints; }
+  ///@}
 };
 
 /// The results of a call: one tensor, or several.
 struct Values : std::vector<Tensor> {
   using vector::vector;
-  Values(const Tensor& x) : vector{x} {}
-  Values(std::vector<Tensor> xs) : vector(std::move(xs)) {}
+  Values(const Tensor& x) : vector{x} {}                     ///< One tensor.
+  Values(std::vector<Tensor> xs) : vector(std::move(xs)) {}  ///< Several tensors.
 };
 using Compute = std::function<Values(const Call&)>;  ///< Computes a call.
 

@@ -6,10 +6,10 @@
 namespace {
 
 // Why a model is refused when it is loaded.
-std::string refusal(const onnx::Model& model) {
+std::string refused_because(const onnx::Model& model) {
   return message([&] { OnnxModel graph(model); });
 }
-const Tensor kVector = tensor({1, 2, 3}), kIndices = tensor({0, 1, 2}, int64);
+const Tensor kThree = tensor({1, 2, 3});
 
 }  // namespace
 
@@ -17,12 +17,12 @@ TEST_CASE("onnx: what an operator does not declare is refused when a model is lo
   using onnx::ElementType;
   const auto refused = [](const std::string& op, const std::vector<onnx::Attribute>& attributes,
                           const std::string& why, int inputs = 1, int outputs = 1) {
-    const std::vector<Tensor> xs(static_cast<size_t>(inputs), kVector);
-    const std::string text = refusal(one_node(op, xs, attributes, outputs));
+    const std::vector<Tensor> xs(static_cast<size_t>(inputs), kThree);
+    const std::string text = refused_because(one_node(op, xs, attributes, outputs));
     CHECK_MESSAGE(contains(text, why), text);
     CHECK(contains(text, "node \"n\" (" + op + "): "));
   };
-  CHECK(refusal(one_node("LeakyRelu", {kVector}, {attribute("alpha", 0.5F)})) == "");
+  CHECK(refused_because(one_node("LeakyRelu", {kThree}, {attribute("alpha", 0.5F)})) == "");
   refused("Warp", {}, "the operator is unknown");
   refused("Relu", {attribute("slope", 1.0F)}, "the attribute \"slope\" is unknown; known are \"\"");
   refused("LeakyRelu", {attribute("alpha", int64_t{1})}, "the attribute alpha has an unknown type or value");
@@ -48,12 +48,12 @@ TEST_CASE("onnx: what an operator does not declare is refused when a model is lo
   refused("AveragePool", {attribute("kernel_shape", {2}), attribute("dilations", {2})},
           "the attribute dilations has an unknown");
 
-  onnx::Model model = one_node("Gelu", {kVector});
+  onnx::Model model = one_node("Gelu", {kThree});
   model.opset_import[""] = 19;
-  CHECK(contains(refusal(model), "since opset 20, and the model has opset 19"));
-  model = one_node("Relu", {kVector});
+  CHECK(contains(refused_because(model), "since opset 20, and the model has opset 19"));
+  model = one_node("Relu", {kThree});
   model.graph.node[0].domain = "com.example";
-  CHECK(contains(refusal(model), "the domain \"com.example\" is unknown"));
+  CHECK(contains(refused_because(model), "the domain \"com.example\" is unknown"));
 }
 
 TEST_CASE("onnx: every row has a well-formed declaration and a name in nn/onnx/README.md") {
@@ -75,7 +75,7 @@ TEST_CASE("onnx: every row has a well-formed declaration and a name in nn/onnx/R
 TEST_CASE("onnx: attributes of a call have the defaults of the row") {
   const onnx::Node node{.input = {"x"}, .op_type = "Shape", .attribute = {attribute("start", int64_t{2})}};
   const auto attributes = onnx::check_node(onnx::operators().at("Shape"), node, 28);
-  const onnx::Call call{{kVector}, attributes, 1};
+  const onnx::Call call{{kThree}, attributes, 1};
   CHECK(call.i("start") == 2);
   CHECK(!call.has("end"));
   CHECK(!call[1].defined());
