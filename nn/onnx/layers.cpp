@@ -27,8 +27,8 @@ Dims numbers(C c, const char* name, int64_t otherwise) {
 // The padding around images of `dims` dimensions, in the order of pad().
 IntList pads_of(C c, int64_t dims) {
   const std::vector<int64_t>& given = c.ints("pads");
-  check(given.empty() || std::ssize(given) == 2 * dims, "pads has ", given.size(), " numbers, not ",
-        2 * dims);
+  check(given.empty() || (std::ssize(given) == 2 * dims && c.s("auto_pad") == "NOTSET"), "pads has ",
+        given.size(), " numbers, not ", 2 * dims, ", or auto_pad is VALID");
   IntList pads;
   for (size_t i = given.size() / 2; i-- > 0;)
     pads.insert(pads.end(), {given[i], given[i + given.size() / 2]});

@@ -94,7 +94,7 @@ TEST_CASE("onnx: what is exported of the operators' table is imported and gives 
     for (const int64_t opset : {20, 23}) {
       // Operations without a form in ONNX are tested in export_test.cpp.
       if (!message([&] { save_onnx(path, none, x, forward, {.opset = opset}); }).empty()) continue;
-      CAPTURE(row.op);
+      CAPTURE(std::string(row.op));
       CAPTURE(opset);
       const std::string error = message([&] {
         const OnnxModel graph = load_onnx(path);

@@ -7,7 +7,7 @@
 //
 // Prints a line for each case: "passed NAME", "refused NAME: message of load_onnx", or "wrong NAME: why".
 
-#include <heed.h>
+#include "autograd/ops/basic.h"
 
 #include <filesystem>
 #include <fstream>
