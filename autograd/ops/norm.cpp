@@ -57,7 +57,7 @@ Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& s
       [centre, n, eps](const std::vector<Tensor>& in) {
         return kernel::norm(centre, in[0], n, in[1], in[2], eps).y;
       },
-      {{"normalized_shape", shape}, {"dims", dims}, {"axis", -shape.dim()}, {"eps", eps}},
+      {{"normalized_shape", shape}, {"eps", eps}},
       {centre == Centre::mean ? "z = ($1 − mean) / std, h = g $2: (h − mean h − z mean(h z)) / std"
                               : "z = $1 / rms, h = g $2: (h − z mean(h z)) / rms",
        "Σ g z", "Σ g"});

@@ -344,6 +344,11 @@ class Exporter {
     if (is("gain"))  // the weight of a norm, or ones
       return a.inputs[1].key.empty() ? constant(ones(a.get<Ints>("normalized_shape"), x.dtype()))
                                      : named("b");
+    if (is("normalized")) {  // the last dimensions
+      Ints dims;
+      for (int64_t d = -std::ssize(a.get<Ints>("normalized_shape")); d < 0; ++d) dims.push_back(d);
+      return list(dims);
+    }
     if (is("first")) return list(Ints(a.get<Ints>("dims").size(), INT64_MIN));
     if (is("last")) return list(Ints(a.get<Ints>("dims").size(), -1));
     if (is("behind")) {  // the dimensions behind `dim`, for an index along it
@@ -393,6 +398,7 @@ class Exporter {
       return {.name = key, .type = AttributeType::s, .s = text};
     }
     if (std::isdigit(name[0]) || name[0] == '-') return integer(key, std::stoll(name));
+    if (name == "normalized") return integer(key, -std::ssize(a_->get<Ints>("normalized_shape")));
     if (name == "channels") return integer(key, a_->inputs[0].tensor.size(1));
     if (key == "to")
       return integer(key, static_cast<int64_t>(name == "bool"    ? ElementType::boolean

@@ -37,8 +37,7 @@ constexpr std::pair<std::string_view, std::string_view> kForms[] = {
     {"max indices", "indices=ArgMax(a; axis=dim, keepdims=keepdim) | ReduceMax(a, dim; keepdims=keepdim)"},
     {"min indices", "indices=ArgMin(a; axis=dim, keepdims=keepdim) | ReduceMin(a, dim; keepdims=keepdim)"},
     {"argmax", "ArgMax(a; axis=dims, keepdims=keepdim)"}, {"argmin", "ArgMin(a; axis=dims, keepdims=keepdim)"},
-    {"argmax dims", "Reshape(ArgMax(Reshape(a, [-1]); axis=0), shape)"},
-    {"argmin dims", "Reshape(ArgMin(Reshape(a, [-1]); axis=0), shape)"},
+    {"argmax dims", "Reshape(ArgMax(Reshape(a, [-1]); axis=0), shape)"}, {"argmin dims", "Reshape(ArgMin(Reshape(a, [-1]); axis=0), shape)"},
     {"any", "Cast(ReduceMax(Cast(Cast(a; to=bool); to=int64), dims; keepdims=keepdim); to=bool)"},
     {"all", "Cast(ReduceMin(Cast(Cast(a; to=bool); to=int64), dims; keepdims=keepdim); to=bool)"},
     {"logsumexp", "ReduceLogSumExp(a, dims; keepdims=keepdim)"}, {"cumsum", "CumSum(a, dim; reverse)"},
@@ -66,9 +65,9 @@ constexpr std::pair<std::string_view, std::string_view> kForms[] = {
     {"sparsemax", "z=Where(mask, a, -inf) | s=TopK(z, Gather(Shape(z), dim); axis=dim) | i=CumSum(Expand(1, Shape(z)), dim) | "
                   "u=Greater(Add(Mul(i, s), 1), CumSum(s, dim)) | n=ReduceSum(Cast(u; to=dtype), dim; keepdims=1) | "
                   "t=Div(Sub(ReduceSum(Where(u, s, 0), dim; keepdims=1), 1), n) | Where(mask, Max(Sub(z, t), 0), 0)"},
-    {"layer_norm", "LayerNormalization(a, gain, c; axis, epsilon=eps)"},
-    {"rms_norm", "RMSNormalization(a, gain; axis, epsilon=eps)"},
-    {"rms_norm @20", "Mul(Div(a, Sqrt(Add(ReduceMean(Mul(a, a), dims; keepdims=1), eps))), b)"},
+    {"layer_norm", "LayerNormalization(a, gain, c; axis=normalized, epsilon=eps)"},
+    {"rms_norm", "RMSNormalization(a, gain; axis=normalized, epsilon=eps)"},
+    {"rms_norm @20", "Mul(Div(a, Sqrt(Add(ReduceMean(Mul(a, a), normalized; keepdims=1), eps))), b)"},
     {"batch_norm", "d=Sub(a, ReduceMean(a, dims; keepdims=1)) | z=Div(d, Sqrt(Add(ReduceMean(Mul(d, d), dims; keepdims=1), eps))) | "
                    "Add(Mul(z, Reshape(b, column)), Reshape(c, column))"},
     // convolutions; a convolution with one filter for each position of a window unfolds
@@ -92,10 +91,8 @@ constexpr std::pair<std::string_view, std::string_view> kForms[] = {
     {"$kept", "Where(Greater(Unsqueeze(lengths, [0, 2]), Unsqueeze(steps, [1, 2])), $all, $last)"},
     // losses, attention
     {"cross_entropy none", "Reshape(SoftmaxCrossEntropyLoss(Flatten(a; axis=-1), Reshape(target, [-1]), weight; ignore_index, reduction), shape)"},
-    {"cross_entropy mean", "SoftmaxCrossEntropyLoss(Flatten(a; axis=-1), Reshape(target, [-1]), weight; ignore_index, reduction)"},
-    {"cross_entropy sum", "SoftmaxCrossEntropyLoss(Flatten(a; axis=-1), Reshape(target, [-1]), weight; ignore_index, reduction)"},
-    {"cross_entropy label_smoothing", ""},
-    {"blocked_attention", "Attention(a, b, c; scale, softcap=soft_cap, is_causal)"},
+    {"cross_entropy", "SoftmaxCrossEntropyLoss(Flatten(a; axis=-1), Reshape(target, [-1]), weight; ignore_index, reduction)"},
+    {"cross_entropy label_smoothing", ""}, {"blocked_attention", "Attention(a, b, c; scale, softcap=soft_cap, is_causal)"},
     {"blocked_attention bias", "Attention(a, b, c, Expand(bias, scores); scale, softcap=soft_cap)"},
     {"blocked_attention mask", "m=Expand(mask, scores) | "
         "Where(Cast(ReduceMax(Cast(m; to=int64), [-1]; keepdims=1); to=bool), Attention(a, b, c, m; scale, softcap=soft_cap), 0)"},
