@@ -5,9 +5,9 @@
 
 /// @mainpage
 /// `#include <heed.h>` is what a program needs: tensors, derivatives, layers, attention, optimizers. Further
-/// parts have headers of their own: heed/training.h, heed/text.h, heed/view.h, heed/files.h, heed/debug.h.
-/// Everything is in the namespace heed. The [files](files.html) list every header with its contents; each
-/// name there, and the search, lead to formula, shapes and errors.
+/// parts have headers of their own: heed/training.h, heed/text.h, heed/view.h, heed/files.h, heed/onnx.h,
+/// heed/debug.h. Everything is in the namespace heed. The [files](files.html) list every header with its
+/// contents; each name there, and the search, lead to formula, shapes and errors.
 ///
 /// | folder | what is in it |
 /// |---|---|
@@ -23,6 +23,7 @@
 /// | `nn/optim/` | optimizers, schedules, clipping |
 /// | `nn/training/` | the loop of a training: batches, evaluation, progress, log, checkpoints |
 /// | `nn/files/` | safetensors, .npy, CSV, checkpoints |
+/// | `nn/onnx/` | models in ONNX files |
 /// | `nn/text/` | vocabularies, byte pairs, batches, search, sampling, BLEU |
 /// | `nn/view/` | captured weights as text, heat map and page; the steps of the engine; summaries |
 /// | `nn/debug/` | check_module, diagnose, profiles, anomaly detection |

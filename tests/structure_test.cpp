@@ -45,8 +45,8 @@ bool under(const fs::path& path, const std::string& folder) {
 }
 
 // Folders of nn/ that the mathematics of nn/ (all other folders) must not include.
-const std::array<std::string, 6> tools = {"nn/training", "nn/distributed", "nn/text",
-                                          "nn/files",    "nn/view",        "nn/debug"};
+const std::array<std::string, 7> tools = {"nn/training", "nn/distributed", "nn/text", "nn/files",
+                                          "nn/onnx",     "nn/view",        "nn/debug"};
 
 bool is_mathematics(const fs::path& file) {
   return under(file, "nn") &&
@@ -83,7 +83,8 @@ void check_file_includes(const fs::path& root, const fs::path& file, size_t rank
       report("a folder may include only itself and the folders before it (tensor, autograd, nn)");
     } else if (is_mathematics(file) &&
                std::ranges::any_of(tools, [&](const std::string& folder) { return under(what, folder); })) {
-      report("the mathematics of nn/ includes neither training, distributed, text, files, view nor debug");
+      report(
+          "the mathematics of nn/ includes neither training, distributed, text, files, onnx, view nor debug");
     } else if (file.extension() == ".h" && under(what, "tensor/kernels") && !under(file, "tensor/kernels") &&
                file != "heed/kernels.h") {
       report("few kernels are installed, so no other header may need them");

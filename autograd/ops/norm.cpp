@@ -136,7 +136,8 @@ Tensor batch_norm(Operand x, const Tensor& running_mean, const Tensor& running_v
                     kernel::NormGradients d = kernel::batch_norm_backward(g, x(), factors, center, scale);
                     return Gradients{d.x, d.weight, d.bias};
                   },
-                  reference, nullptr, {{"momentum", momentum}, {"eps", eps}},
+                  reference, nullptr,
+                  {{"momentum", momentum}, {"dims", dims}, {"column", column}, {"eps", eps}},
                   {"z = ($1 − mean) / std, h = g $2: (h − mean h − z mean(h z)) / std", "Σ g z", "Σ g"});
   };
   Tensor y = reference_mode() ? reference({x, weight, bias}) : record_fast();

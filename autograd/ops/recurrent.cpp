@@ -90,17 +90,19 @@ Tensor recurrence(Recurrence kind, Operand x, Operand state, Operand weight, Ope
   constexpr const char* names[] = {"rnn_tanh", "rnn_relu", "gru", "lstm"};
   const kernel::RecurrentResult forward = kernel::recurrent_forward({kind, options.reverse, options.lengths},
                                                                     x, state, weight, bias, needs_gates);
-  return record(
-      "recurrence", forward.y, {x, state, weight, bias},
-      [kind, reverse = options.reverse, gates = forward.gates, state = save(state), weight = save(weight),
-       lengths = save(options.lengths)](const Tensor& g, const Tensor& y) {
-        kernel::RecurrentGradients d =
-            kernel::recurrent_backward({kind, reverse, lengths()}, g, state(), weight(), {y, gates});
-        return Gradients{d.x, d.state, d.weight, d.bias};
-      },
-      reference, nullptr,
-      {{"kind", names[static_cast<int>(kind)]}, {"lengths", options.lengths}, {"reverse", options.reverse}},
-      {"from the last step to the first, by the formulas of the cell: "});
+  return record("recurrence", forward.y, {x, state, weight, bias},
+                [kind, reverse = options.reverse, gates = forward.gates, state = save(state),
+                 weight = save(weight), lengths = save(options.lengths)](const Tensor& g, const Tensor& y) {
+                  kernel::RecurrentGradients d = kernel::recurrent_backward({kind, reverse, lengths()}, g,
+                                                                            state(), weight(), {y, gates});
+                  return Gradients{d.x, d.state, d.weight, d.bias};
+                },
+                reference, nullptr,
+                {{"kind", names[static_cast<int>(kind)]},
+                 {"hidden_size", hidden},
+                 {"lengths", options.lengths},
+                 {"direction", options.reverse ? "reverse" : "forward"}},
+                {"from the last step to the first, by the formulas of the cell: "});
 }
 
 }  // namespace heed

@@ -99,7 +99,8 @@ Tensor sum_to(Operand x, const Shape& shape) {
     if (d < lead || (shape[d - lead] == 1 && x->shape()[d] != 1)) dims.push_back(d);
   return record("sum_to", TensorImpl::view(kernel::sum(x, dims, true), shape),
                 {{x, "g, expanded to the shape of $1",
-                  [from = x->shape()](const Tensor& g) { return broadcast_to(g, from); }}});
+                  [from = x->shape()](const Tensor& g) { return broadcast_to(g, from); }}},
+                {{"dims", dims}});
 }
 
 }  // namespace heed

@@ -26,7 +26,7 @@ Tensor SinusoidalPosition::table(int64_t length, int64_t offset, DType dtype) co
     const Tensor angle = detail::angles(arange(count, int64) + first, embed_dim);
     return heed::to(narrow(flatten(stack({sin(angle), cos(angle)}, -1), 1), 1, 0, embed_dim), dtype);
   };
-  if (offset > kMaxCached - length) return rows(offset, length);
+  if (offset > kMaxCached - length || Observer::any()) return rows(offset, length);  // they see the formula
   const std::lock_guard guard(cache_.lock);
   Tensor& table = cache_.table;
   if (!table.defined() || table.dtype() != dtype || table.size(0) < offset + length)

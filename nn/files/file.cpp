@@ -54,16 +54,18 @@ struct Bfloat16 {
 
 // Elements of type Stored, which are read as T.
 template <class Stored, class T>
-constexpr StoredType stored(std::string_view safetensors, std::string_view npy) {
-  return {safetensors, npy, sizeof(Stored), dtype_of<T>, [](FileReader& file, const Tensor& x) {
-            const auto count = static_cast<uint64_t>(x.numel());
-            T* out = x.mutable_data<T>();
-            if constexpr (std::is_same_v<Stored, T>) return file.read(out, count * sizeof(T));
-            Stored block[4096];
-            for (uint64_t left = count, size = 0; left > 0; left -= size) {
-              size = std::min(left, std::size(block));
-              file.read(block, size * sizeof(Stored));
-              out = std::copy_n(block, size, out);
+constexpr StoredType stored(std::string_view safetensors, std::string_view npy, int32_t onnx) {
+  return {safetensors,
+          npy,
+          onnx,
+          sizeof(Stored),
+          dtype_of<T>,
+          [](const char* from, uint64_t count, void* values) {
+            T* out = static_cast<T*>(values);
+            if constexpr (std::is_same_v<Stored, T>) return void(std::memcpy(out, from, count * sizeof(T)));
+            for (Stored element; count > 0; --count, from += sizeof element) {
+              std::memcpy(&element, from, sizeof element);
+              *out++ = element;
             }
           }};
 }
@@ -71,12 +73,12 @@ constexpr StoredType stored(std::string_view safetensors, std::string_view npy) 
 }  // namespace
 
 constexpr std::array<StoredType, 12> stored_types = {
-    stored<float, float>("F32", "<f4"),      stored<double, double>("F64", "<f8"),
-    stored<int64_t, int64_t>("I64", "<i8"),  stored<bool, bool>("BOOL", "|b1"),
-    stored<Float16, float>("F16", "<f2"),    stored<Bfloat16, float>("BF16", ""),
-    stored<int8_t, int64_t>("I8", "|i1"),    stored<int16_t, int64_t>("I16", "<i2"),
-    stored<int32_t, int64_t>("I32", "<i4"),  stored<uint8_t, int64_t>("U8", "|u1"),
-    stored<uint16_t, int64_t>("U16", "<u2"), stored<uint32_t, int64_t>("U32", "<u4"),
+    stored<float, float>("F32", "<f4", 1),      stored<double, double>("F64", "<f8", 11),
+    stored<int64_t, int64_t>("I64", "<i8", 7),  stored<bool, bool>("BOOL", "|b1", 9),
+    stored<Float16, float>("F16", "<f2", 10),   stored<Bfloat16, float>("BF16", "", 16),
+    stored<int8_t, int64_t>("I8", "|i1", 3),    stored<int16_t, int64_t>("I16", "<i2", 5),
+    stored<int32_t, int64_t>("I32", "<i4", 6),  stored<uint8_t, int64_t>("U8", "|u1", 2),
+    stored<uint16_t, int64_t>("U16", "<u2", 4), stored<uint32_t, int64_t>("U32", "<u4", 12),
 };
 
 // Without O_NONBLOCK, opening a pipe would block until it has a writer.
@@ -119,8 +121,19 @@ const StoredType& FileReader::stored_type(std::string_view StoredType::*format, 
 
 Tensor FileReader::read(const StoredType& type, const Shape& shape, std::string_view name) {
   Tensor x = Tensor::empty(shape, type.dtype);
-  type.read(*this, x);
-  const unsigned char* bytes = TensorImpl::of(x).storage->data;
+  unsigned char* bytes = TensorImpl::of(x).storage->data;
+  if (type.size == static_cast<uint64_t>(size_of(type.dtype))) {  // stored as it is in memory
+    read(bytes, static_cast<uint64_t>(x.numel()) * type.size);
+  } else {
+    char block[1 << 15];
+    auto left = static_cast<uint64_t>(x.numel());
+    for (unsigned char* out = bytes; left > 0; out += size_of(type.dtype) * 4096) {
+      const uint64_t count = std::min<uint64_t>(left, 4096);
+      read(block, count * type.size);
+      type.convert(block, count, out);
+      left -= count;
+    }
+  }
   for (int64_t i = 0; type.dtype == boolean && i < x.numel(); ++i)
     require(bytes[i] <= 1, name, "element ", i, " is a bool stored as ", int{bytes[i]},
             "; it must be 0 or 1");
@@ -175,6 +188,14 @@ void FileWriter::finish() {
   if (folder >= 0) close(folder);
   check(flushed || wrong == EACCES || wrong == EINVAL || wrong == ENOTSUP, op_, ": ", path_,
         ": is written, but its folder cannot be flushed to the disk: ", std::strerror(wrong));
+}
+
+std::string raw_bytes(const Tensor& x) {
+  const Tensor whole = kernel::contiguous(x);
+  const TensorImpl& body = TensorImpl::of(whole);
+  const int64_t size = size_of(x.dtype());
+  return {reinterpret_cast<const char*>(body.storage->data + body.offset * size),
+          static_cast<size_t>(x.numel() * size)};
 }
 
 std::shared_ptr<const int> open_shared(const std::string& path, int flags) {

@@ -13,9 +13,11 @@ class FileReader;
 struct StoredType {
   std::string_view safetensors;  ///< "F32"
   std::string_view npy;          ///< "<f4"; "" if NumPy does not have this type
+  int32_t onnx;                  ///< number in ONNX's TensorProto.DataType
   uint64_t size;                 ///< bytes per element
   DType dtype;                   ///< of the tensor that is read
-  void (*read)(FileReader& file, const Tensor& x);
+  /// Writes `count` stored elements to `values`, elements of the dtype.
+  void (*convert)(const char* stored, uint64_t count, void* values);
 };
 /// First float32, float64, int64 and bool, in the order of DType: tensors are written as these. Then the
 /// types that are only read: float16 and bfloat16 as float32, and integers of 8 to 32 bits as int64.
@@ -80,6 +82,8 @@ class FileWriter {
   int fd_ = -1;
 };
 
+/// The elements of a tensor in row-major order, as files have them.
+std::string raw_bytes(const Tensor& x);
 /// Opens a file until the last copy of the result is destroyed. The number is -1 if that fails.
 std::shared_ptr<const int> open_shared(const std::string& path, int flags);
 /// Writes to an open file. Returns false, with errno, if that fails.
