@@ -206,3 +206,15 @@ TEST_CASE("compare.sh: wrong options end with 2, before anything is built") {
     CHECK(failed.out == "");
   }
 }
+
+TEST_CASE("machines.sh: wrong arguments end with a message before anything is built") {
+  const auto refusal = [](const std::string& arguments) {
+    const Run run = run_shell(HEED_SOURCE_DIR "/examples/machines.sh " + arguments);
+    CHECK(run.code == 2);
+    CHECK(run.out.empty());
+    return run.err;
+  };
+  for (const char* arguments : {"", "2", "0 translate", "two translate", "2 here:1,there:1"})
+    CHECK_MESSAGE(contains(refusal(arguments), "usage: "), arguments);
+  CHECK(contains(refusal("2 kernel_regression"), "kernel_regression does not train on several processes"));
+}
