@@ -62,8 +62,7 @@ class Exporter {
                  " differ by the same number in x and `other`; ",
                  "choose sizes by which they can be told apart");
     }
-    graph_.input.push_back(
-        {name, element_type(a.tensor.dtype()), symbolic(a.tensor.shape(), b.tensor.shape())});
+    graph_.input.push_back(info(name, a.tensor, b.tensor));
   }
 
   void add_step(const Step& a, const Step& b) {
@@ -85,8 +84,7 @@ class Exporter {
     a_ = b_ = nullptr;
     const std::string from = value(a, b);
     graph_.node.push_back({{from}, {name}, name, "Identity"});
-    graph_.output.push_back(
-        {name, element_type(a.tensor.dtype()), symbolic(a.tensor.shape(), b.tensor.shape())});
+    graph_.output.push_back(info(name, a.tensor, b.tensor));
   }
 
   // The model without nodes and constants that no output needs.
@@ -204,7 +202,9 @@ class Exporter {
   void define(const std::string& name, const Traced& a, const Traced& b) {
     names_a_[a.key] = names_b_[b.key] = name;
     const Shape &in_a = a.tensor.shape(), &in_b = b.tensor.shape();
-    if (in_a.dim() != in_b.dim()) refuse("the result is ", in_a, ", for the other inputs ", in_b);
+    if (in_a.dim() != in_b.dim() || a.tensor.dtype() != b.tensor.dtype())
+      refuse("a value is ", a.tensor.dtype(), " ", in_a, ", for the other inputs ", b.tensor.dtype(), " ",
+             in_b);
     for (int64_t d = 0; d < in_a.dim(); ++d) {
       const Pair pair{in_a[d], in_b[d]};
       if (!pair.fixed() && std::ranges::find(open_, pair, &OpenSize::size) == open_.end())
@@ -258,16 +258,15 @@ class Exporter {
     return node("Concat", parts, {integer("axis", 0)});
   }
 
-  SymbolicShape symbolic(const Shape& a, const Shape& b) const {
-    SymbolicShape shape;
+  // An input or output; its sizes are numbers, or the names of sizes of inputs.
+  ValueInfo info(const std::string& name, const Tensor& a, const Tensor& b) const {
+    ValueInfo all{name, element_type(a.dtype()), SymbolicShape()};
     for (int64_t d = 0; d < a.dim(); ++d) {
-      const auto open = std::ranges::find(open_, Pair{a[d], b[d]}, &OpenSize::size);
-      if (a[d] == b[d])
-        shape.push_back({.value = a[d]});
-      else
-        shape.push_back({.name = open == open_.end() ? "" : open->name});
+      const Pair pair{a.size(d), b.size(d)};
+      const auto open = std::ranges::find(open_, pair, &OpenSize::size);
+      all.shape->push_back({pair.fixed() ? pair.a : -1, open == open_.end() ? "" : open->name});
     }
-    return shape;
+    return all;
   }
 
   // ---- forms

@@ -277,6 +277,10 @@ TEST_CASE("onnx: what would be frozen silently is refused") {
           "the sizes x_0 and x_1 differ by the same number");
   refuses([](const Tensor& t) { return t; }, {x}, {.other = {x, x}}, "there are 1 inputs, and 2 in `other`");
   refuses([](const Tensor& t) { return t; }, {x}, {.opset = 19}, "opset is 19; it must be 20 to 23");
+  refuses([](const Tensor& t) { return t; }, {x}, {.other = to(x, int64)},
+          "a value is float32 [2, 5], for the other inputs int64 [2, 5]");
+  refuses([](const Tensor& t) { return t; }, {x}, {.other = flatten(x)},
+          "a value is float32 [2, 5], for the other inputs float32 [10]");
   CHECK(!std::filesystem::exists(folder / "model.onnx"));
   // These are no constants.
   CHECK(refusal(
