@@ -59,8 +59,9 @@ struct Operator {
 
 /// All operators by name. nn/onnx/README.md describes the tables.
 const std::map<std::string, Operator>& operators();
-/// The tables: functions of elements; shapes, indices, reductions and products; layers and attention.
-std::vector<Operator> elementwise_operators(), shape_operators(), layer_operators();
+std::vector<Operator> elementwise_operators();  ///< Functions of elements.
+std::vector<Operator> shape_operators();        ///< Shapes, indices, reductions, products.
+std::vector<Operator> layer_operators();        ///< Convolutions, norms, recurrent layers, attention.
 
 /// The attributes of a node as its row declares them, with defaults. Throws for everything that the row does
 /// not declare: inputs, outputs, attributes, their types and values, and the version of the opset.

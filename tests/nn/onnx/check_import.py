@@ -27,6 +27,8 @@ def write_case(folder, model, inputs, outputs, rtol, atol):
     onnx.save(model, folder + "/model.onnx")
     for kind, arrays in ("input", inputs), ("output", outputs):
         for i, x in enumerate(arrays):
+            if isinstance(x, onnx.TensorProto):
+                x = onnx.numpy_helper.to_array(x)
             if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biuf":
                 np.save(f"{folder}/{kind}_{i}.npy", np.asarray(x))
     with open(folder + "/tolerance", "w") as file:
