@@ -61,8 +61,9 @@ void Processes::share(Module& model) {
 
 double Processes::backward(const Tensor& loss, const std::vector<Tensor>& parameters, int64_t weight) {
   check(shards_ == size(), "Processes: backward: give a function; there are more shards than processes");
-  const ShardLoss all{loss, weight};
-  return backward(weight > 0 ? shards_ : 0, parameters, [&](int64_t, int64_t) { return all; });
+  return backward(weight > 0 ? shards_ : 0, parameters, [&](int64_t, int64_t) {
+    return ShardLoss{loss, weight};
+  });
 }
 
 double Processes::backward(int64_t rows, const std::vector<Tensor>& parameters,

@@ -1,5 +1,7 @@
 #include "nn/distributed/reduction.h"
 
+#include <new>
+
 #include "autograd/grad_mode.h"
 #include "autograd/ops/shape.h"
 #include "tensor/kernels/elementwise.h"
@@ -37,7 +39,7 @@ Reduction::Reduction(Messages& messages, int64_t shards, size_t sums)
 // After an exception MPI may still write to the memory of transfers, so it is not freed.
 Reduction::~Reduction() {
   for (Sum& sum : sums_)
-    if (!sum.transfers.empty()) new Sum(std::move(sum));
+    if (!sum.transfers.empty()) new (std::nothrow) Sum(std::move(sum));
 }
 
 void Reduction::add(size_t i, int64_t shard, Tensor x) {
@@ -82,7 +84,7 @@ void Reduction::send(Sum& sum) {
 Tensor Reduction::fold(int64_t begin, int64_t end, const Sum& sum, size_t& next) const {
   if (trees_[next].from == begin && trees_[next].to == end) return sum.slices[next++];
   const int64_t mid = (begin + end) / 2;
-  const Tensor left = fold(begin, mid, sum, next), right = fold(mid, end, sum, next);
+  Tensor left = fold(begin, mid, sum, next), right = fold(mid, end, sum, next);
   kernel::add_into(left, right);
   return left;
 }

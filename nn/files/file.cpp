@@ -65,7 +65,7 @@ constexpr StoredType stored(std::string_view safetensors, std::string_view npy, 
             if constexpr (std::is_same_v<Stored, T>) return void(std::memcpy(out, from, count * sizeof(T)));
             for (Stored element; count > 0; --count, from += sizeof element) {
               std::memcpy(&element, from, sizeof element);
-              *out++ = element;
+              out = std::copy_n(&element, 1, out);
             }
           }};
 }

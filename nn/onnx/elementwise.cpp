@@ -46,7 +46,7 @@ Tensor power(const Tensor& a, const Tensor& b) {
 
 // An int32 is held as int64, so a value that it cannot hold throws.
 Tensor cast(const Tensor& x, int64_t type) {
-  const Tensor y = to(x, check_type(type, "the result"));
+  Tensor y = to(x, check_type(type, "the result"));
   check(static_cast<ElementType>(type) != ElementType::int32 ||
             all(logical_and(y >= INT32_MIN, y <= INT32_MAX)).item<bool>(),
         "a value does not fit an int32");

@@ -122,7 +122,7 @@ class Exporter {
       return inputs.empty() ? "" : inputs.back();
     if (op_type == "Where" && inputs[0].empty()) return inputs[1];
     if (inputs.empty() || inputs[0].empty()) return "";
-    const std::string name = op_type + "_" + std::to_string(counts_[op_type]++);
+    std::string name = op_type + "_" + std::to_string(counts_[op_type]++);
     const bool recurrent = op_type == "RNN" || op_type == "GRU" || op_type == "LSTM";
     std::vector<std::string> outputs{name};
     if (recurrent || op_type == "TopK") outputs.push_back(name + ".1");
@@ -250,7 +250,7 @@ class Exporter {
     std::vector<std::string> parts;
     for (int64_t d = 0; d < a.dim(); ++d) {
       if (d == inferred || a[d] == b[d]) fixed.push_back(d == inferred ? -1 : a[d]);
-      const bool last = d + 1 == a.dim() || !(d + 1 == inferred || a[d + 1] == b[d + 1]);
+      const bool last = d + 1 == a.dim() || (d + 1 != inferred && a[d + 1] != b[d + 1]);
       if (!fixed.empty() && last) parts.push_back(list(std::exchange(fixed, {})));
       if (d != inferred && a[d] != b[d]) parts.push_back(size({a[d], b[d]}));
     }
@@ -433,7 +433,7 @@ class Exporter {
   std::string word() {
     take(' ');
     const auto part = [](char c) { return std::isalnum(c) || c == '_' || c == '$' || c == '-' || c == '.'; };
-    const std::string found(rest_.begin(), std::ranges::find_if_not(rest_, part));
+    std::string found(rest_.begin(), std::ranges::find_if_not(rest_, part));
     rest_.remove_prefix(found.size());
     return found;
   }

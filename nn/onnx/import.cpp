@@ -15,9 +15,9 @@ constexpr int64_t kNewestOpset = 28;
 std::string quoted(const std::string& name) { return "\"" + printable(name) + "\""; }
 
 // Calls f. The message of an Error begins with `where`.
-void with_context(const std::string& where, const auto& f) {
+auto with_context(const std::string& where, const auto& f) {
   try {
-    f();
+    return f();
   } catch (const Error& error) {
     Error::Parts parts = error.parts();
     parts.message = where + parts.message;
@@ -29,7 +29,7 @@ void with_context(const std::string& where, const auto& f) {
 // names.
 void check_input(const onnx::ValueInfo& input, const Tensor& x, std::map<std::string, int64_t>& named) {
   const std::string what = "the input " + quoted(input.name);
-  const DType dtype = *onnx::dtype_of_element(input.type);
+  const DType dtype = onnx::check_type(static_cast<int64_t>(input.type), what);
   check(x.dtype() == dtype || (is_floating(x.dtype()) && is_floating(dtype)), what, " is ", x.dtype(),
         "; it must be ", dtype);
   if (!input.shape) return;
@@ -176,9 +176,8 @@ StateDict OnnxModel::forward(const StateDict& inputs) const {
 OnnxModel load_onnx(const std::string& path) {
   FileReader file("load_onnx", path);
   const std::string bytes = file.read(file.left(), "the model");
-  std::optional<OnnxModel> model;
-  with_context("load_onnx: " + path + ": ", [&] { model.emplace(onnx::decode(bytes, "malformed")); });
-  return std::move(*model);
+  return with_context("load_onnx: " + path + ": ",
+                      [&] { return OnnxModel(onnx::decode(bytes, "malformed")); });
 }
 
 }  // namespace heed

@@ -76,8 +76,10 @@ Tensor pool(C c, bool largest) {
   const Shape window(c.ints("kernel_shape"));
   const IntList pads = pads_of(c, window.dim());
   std::optional<Dims> padding = equal_pads(pads);
-  for (int64_t d = 0; padding && d < padding->dim(); ++d)
-    if (2 * (*padding)[d] > window[d]) padding.reset();  // more than heed pads
+  const auto fits = [&](const Dims& sides) {  // else it is more than heed pads
+    return std::ranges::equal(sides, window, [](int64_t side, int64_t size) { return 2 * side <= size; });
+  };
+  if (padding && padding->dim() == window.dim() && !fits(*padding)) padding.reset();
   const bool signal = window.dim() == 1, ceil = c.i("ceil_mode") != 0,
              counts = largest || c.i("count_include_pad");
   check(padding || !ceil, "ceil_mode, and pads that are large or differ before and after the images");

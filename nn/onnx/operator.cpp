@@ -112,9 +112,10 @@ std::vector<Attribute> check_node(const Operator& op, const Node& node, int64_t 
 DType check_type(int64_t type, const std::string& what) {
   using enum ElementType;
   const auto known = {float32, float64, int32, int64, boolean};
-  check(std::ranges::count(known, static_cast<ElementType>(type)) > 0 && type < 17, what, " has the type ",
-        type, " of ONNX; known are float, double, int32, int64 and bool");
-  return *dtype_of_element(static_cast<ElementType>(type));
+  const std::optional<DType> dtype = dtype_of_element(static_cast<ElementType>(type));
+  if (!dtype || type > 16 || std::ranges::count(known, static_cast<ElementType>(type)) == 0)
+    fail(what, " has the type ", type, " of ONNX; known are float, double, int32, int64 and bool");
+  return *dtype;
 }
 
 }  // namespace heed::onnx

@@ -75,7 +75,7 @@ class Writer {
     if constexpr (Number<T>) put(number << 3 | wire_type<T>), put(x);
     if constexpr (std::is_same_v<T, std::string>) put(number << 3 | 2), put(x.size()), bytes += x;
     if constexpr (Map<T>)
-      for (const auto& [key, value] : x) inside(number, [&](Writer& f) { f(1, key), f(2, value); });
+      for (const auto& entry : x) inside(number, [&](Writer& f) { f(1, entry.first), f(2, entry.second); });
     if constexpr (List<T>) {
       if constexpr (!Number<typename T::value_type>)
         for (const auto& value : x) (*this)(number, value, true);
