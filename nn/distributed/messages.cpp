@@ -45,7 +45,7 @@ void Messages::wait(const std::function<bool()>& advance) const {
 }
 
 #ifdef HEED_MPI
-// That checker knows neither MPI_Test nor MPI_Request_free, which complete requests here.
+// The checker named below knows neither MPI_Test nor MPI_Request_free, which complete requests here.
 // NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker)
 
 constexpr double kBeat = 0.25;  // seconds between signs of life, which have tag 0

@@ -10,8 +10,8 @@ TEST_CASE("a compiler that lacks something gives one error for a public header, 
       {"-std=c++20 -U__GNUC__ -D__GNUC__=10 -U__clang_major__ -D__clang_major__=14",
        "heed needs GCC 11, Clang 15, or newer"},
       {"-std=c++20 -D_MSC_VER=1940", "heed needs GCC or Clang"}};
-  for (const char* header : {"heed.h", "heed/debug.h", "heed/files.h", "heed/kernels.h", "heed/onnx.h", "heed/text.h",
-                             "heed/training.h", "heed/version.h", "heed/view.h"}) {
+  for (const char* header : {"heed.h", "heed/debug.h", "heed/files.h", "heed/kernels.h", "heed/onnx.h",
+                             "heed/text.h", "heed/training.h", "heed/version.h", "heed/view.h"}) {
     CAPTURE(header);
     const std::string source = "#include \"" + std::string(header) + "\"\nint main() {}\n";
     for (const auto& [options, message] : cases) {
