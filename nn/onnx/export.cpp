@@ -380,7 +380,8 @@ class Exporter {
       return list(rows);
     }
     const TracedValue* held = a.attribute(name);
-    if (!held) return "";  // an input or attribute that is not given
+    if (!held && name.size() == 1) return "";  // an operand that is not given
+    if (!held) refuse("it has no ", name);
     if (const auto* tensor = std::get_if<Traced>(held)) return value(*tensor, b.get<Traced>(name));
     if (std::get_if<int64_t>(held)) return size(both([&](const Step& s) { return s.get(name); }));
     const Attribute fixed = attribute(name);

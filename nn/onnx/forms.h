@@ -12,7 +12,7 @@ namespace heed::onnx {
 ///   CumSum(a, dim; reverse)          as an input, an attribute is a tensor; `reverse` is reverse=reverse
 ///   Mul(a, 0.5)  Squeeze(a, [0])     a number of the dtype of a; a list of int64
 ///   d=Sub(a, b) | Mul(d, d)          a name for a value; d.1 is the second output of its call
-///   Reshape(a, shape)                the shape of the result; other names are in Form::value
+///   Reshape(a, shape)                the shape of the result; other names are in Exporter::named
 ///   Gather(c, $order)                a form of its own
 ///
 /// Operands that are not given: a sum or product is the other one, a Where without a condition is its second

@@ -29,8 +29,8 @@ struct TrainingOptions {
   Progress* progress = nullptr;  ///< shared by several trainings, instead of its own
   std::function<void(const std::string&)> on_message = {};  ///< called instead of printing to standard error
   std::function<void(Training&)> on_step = {};              ///< called after each step
-  /// Called after SIGINT or SIGTERM has stopped a run, and its checkpoint is saved. By default prints where
-  /// the checkpoint is and ends the program by the signal.
+  /// Called after a signal has stopped a run, and its checkpoint is saved. By default prints where the
+  /// checkpoint is and ends the program by the signal.
   std::function<void(int signal)> on_signal = {};
   /// Trains on several processes: see the second form of descend(). Process 0 alone writes, prints and
   /// validates; all resume from its checkpoint, and stop after the same step if one of them is stopped.

@@ -17,7 +17,7 @@
 #include "nn/onnx/model.h"
 #include "nn/recurrent/recurrent.h"
 #include "nn/transformer/transformer.h"
-#include "tests/autograd/op_checks.h"
+#include "tests/nn/onnx/table_rows.h"
 #include "tests/support/expect.h"
 #include "tests/support/program.h"
 
@@ -169,18 +169,11 @@ std::map<std::string, std::string> export_rows(Exports& all, int64_t opset) {
   std::map<std::string, std::string> messages;
   const Sequential none;
   int64_t number = 0;
-  for (const test::OpCase& row : test::op_cases()) {
-    if (row.in_place) continue;
-    OnnxTensors x;
-    for (const Tensor& in : test::inputs_of(row))
-      x.push_back(is_floating(in.dtype()) ? to(in.detach(), float32) : in.detach());
+  each_table_row([&](const test::OpCase& row, const OnnxTensors& x, const auto& forward) {
     const std::string name = row.op + ("_" + std::to_string(opset)) + "_" + std::to_string(number++);
-    const std::string error = message([&] {
-      all.add(name, none, x, [&](const OnnxTensors& in) -> OnnxTensors { return row.call(in); },
-              {.opset = opset});
-    });
+    const std::string error = message([&] { all.add(name, none, x, forward, {.opset = opset}); });
     if (!error.empty()) messages[name] = error;
-  }
+  });
   return messages;
 }
 

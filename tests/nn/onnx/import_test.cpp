@@ -8,8 +8,8 @@
 #include "nn/layers/sequential.h"
 #include "nn/onnx/export.h"
 #include "nn/optim/sgd.h"
-#include "tests/autograd/op_checks.h"
 #include "tests/nn/onnx/one_node.h"
+#include "tests/nn/onnx/table_rows.h"
 #include "tests/support/program.h"
 
 namespace {
@@ -85,12 +85,7 @@ TEST_CASE("onnx: what is exported of the operators' table is imported and gives 
   const std::string path = folder / "row.onnx";
   const Sequential none;
   int64_t compared = 0;
-  for (const test::OpCase& row : test::op_cases()) {
-    if (row.in_place) continue;
-    OnnxTensors x;
-    for (const Tensor& in : test::inputs_of(row))
-      x.push_back(is_floating(in.dtype()) ? to(in.detach(), float32) : in.detach());
-    const auto forward = [&](const OnnxTensors& in) -> OnnxTensors { return row.call(in); };
+  each_table_row([&](const test::OpCase& row, const OnnxTensors& x, const auto& forward) {
     for (const int64_t opset : {20, 23}) {
       // Operations without a form in ONNX are tested in export_test.cpp.
       if (!message([&] { save_onnx(path, none, x, forward, {.opset = opset}); }).empty()) continue;
@@ -115,7 +110,7 @@ TEST_CASE("onnx: what is exported of the operators' table is imported and gives 
       CHECK_MESSAGE(error.empty(), error);
       ++compared;
     }
-  }
+  });
   CHECK(compared > 200);
 }
 
