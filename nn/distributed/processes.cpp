@@ -85,57 +85,60 @@ double Processes::backward(int64_t rows, const std::vector<Tensor>& parameters,
   Generator& random = default_generator();
   const Generator next = random.split(random.reserve(1)), after = random;
 
-  // Sum 0 is of the weight of a shard, its weighted loss, and for each parameter whether it has a gradient;
-  // sum i + 1 is of the weighted gradient of parameter i.
-  detail::Reduction sums(messages_, shards_, 1 + parameters.size());
+  // Sum 0 is of the weight of a shard and of its weighted loss, sum i + 1 of the weighted gradient of
+  // parameter i, and the last one of which parameters have a gradient.
+  const size_t n = parameters.size();
+  detail::Reduction sums(messages_, shards_, n + 2);
   const bool overlaps = size() > 1 && (calls_ < kMeasured ? calls_ % 2 == 1 : seconds_[1] < seconds_[0]);
   for (int64_t shard = sums.from; shard < sums.to; ++shard) {
     const int64_t from = rows * shard / shards_, to = rows * (shard + 1) / shards_;
-    const Tensor facts = kernel::full({2 + std::ssize(parameters)}, 0, float64);
-    auto* numbers = facts.mutable_data<double>();
-    const auto add = [&](size_t i, const Tensor& g) {
-      numbers[2 + i] = 1;
-      sums.add(1 + i, shard, kernel::mul(g, kernel::full({}, numbers[0], g.dtype())));
+    const Tensor facts = kernel::full({2}, 0, float64),
+                 found = kernel::full({std::ssize(parameters)}, 0, float64);
+    auto *numbers = facts.mutable_data<double>(), *has_gradient = found.mutable_data<double>();
+    const auto add = [&](size_t i, Tensor g) {
+      has_gradient[i] = 1;
+      sums.add(1 + i, shard, std::move(g));
     };
+    ShardLoss part = {};
     if (from < to) {
       random = next.split(static_cast<uint64_t>(shard));
-      const ShardLoss part = loss(from, to);
+      part = loss(from, to);
       random = after;
       check(part.weight > 0, "Processes: backward: the weight of rows ", from, " to ", to, " is ",
             part.weight, "; it must be the number of rows or tokens");
       numbers[0] = static_cast<double>(part.weight);
       numbers[1] = numbers[0] * part.loss.item();
+    }
+    sums.add(0, shard, facts);
+    drop_gradients();
+    if (from < to) {
       std::optional<GradientObserver> observer;
       if (overlaps && shard + 1 == sums.to)
         observer.emplace([&](Node& leaf, const Tensor& g) {
-          for (size_t i = 0; i < parameters.size() && !leaf.hooks; ++i)
-            if (Node::of(parameters[i]) == &leaf && numbers[2 + i] == 0) add(i, g), sums.advance();
+          for (size_t i = 0; i < n && !leaf.hooks; ++i)
+            if (Node::of(parameters[i]) == &leaf && has_gradient[i] == 0) add(i, g), sums.advance();
         });
-      drop_gradients();
-      part.loss.backward();
+      part.loss.backward(kernel::full({}, numbers[0], part.loss.dtype()));
     }
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      if (numbers[2 + i] > 0) continue;  // the observer has added it
+    for (size_t i = 0; i < n; ++i) {
+      if (has_gradient[i] > 0) continue;  // the observer has added it
       const Tensor& p = parameters[i];
-      if (const Tensor g = p.grad(); from < to && g.defined())
-        add(i, g);
-      else
+      if (Tensor g = p.grad(); g.defined()) {
+        p.set_grad(Tensor());
+        add(i, std::move(g));
+      } else {
         sums.add(1 + i, shard, kernel::full(p.shape(), 0, p.dtype()));
+      }
     }
-    sums.add(0, shard, facts);
+    sums.add(1 + n, shard, found);
   }
   messages_.wait([&] { return sums.advance(); });
 
-  const auto* total = sums.sum(0).data<double>();
+  const auto *total = sums.sum(0).data<double>(), *has_gradient = sums.sum(1 + n).data<double>();
   check(total[0] > 0, "Processes: backward: there are no rows");
-  const NoGrad guard;
   drop_gradients();
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    if (total[2 + i] == 0) continue;
-    const Tensor& g = sums.sum(1 + i);
-    kernel::mul_into(g, kernel::full({}, 1 / total[0], g.dtype()));
-    parameters[i].set_grad(g);
-  }
+  for (size_t i = 0; i < n; ++i)
+    if (has_gradient[i] > 0) parameters[i].set_grad(sums.sum(1 + i));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   if (calls_ < kMeasured && ++calls_ > 2) seconds_[overlaps] = std::min(seconds_[overlaps], seconds.count());
   return total[1] / total[0];

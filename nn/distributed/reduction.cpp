@@ -45,6 +45,7 @@ Reduction::~Reduction() {
 void Reduction::add(size_t i, int64_t shard, Tensor x) {
   const NoGrad guard;
   Sum& sum = sums_[i];
+  if (!x.is_contiguous() || !TensorImpl::unique(x)) x = kernel::clone(x);
   for (int64_t n = sums_after(shard, from, 0, trees_.back().to); n > 0; --n) {
     kernel::add_into(sum.own.back(), x);
     x = std::move(sum.own.back());
@@ -90,11 +91,14 @@ Tensor Reduction::fold(int64_t begin, int64_t end, const Sum& sum, size_t& next)
 }
 
 bool Reduction::advance(Sum& sum) {
-  if (sum.phase == Sum::sends && messages_.advance(sum.transfers)) {
+  const bool weighs = &sum == sums_.data();
+  if (sum.phase == Sum::sends && (weighs || sums_[0].phase == Sum::complete) &&
+      messages_.advance(sum.transfers)) {
     sum.phase = Sum::shares;
     size_t first = 0;
     const Tensor mine = slice(sum.own[0], messages_.rank());
     kernel::copy_into(mine, fold(0, trees_.back().to, sum, first));
+    if (!weighs) kernel::mul_into(mine, kernel::full({}, 1 / *sums_[0].own[0].data<double>(), mine.dtype()));
     for (int peer = 0; peer < messages_.size(); ++peer)
       for (const bool sends : {false, true})
         if (peer != messages_.rank()) start(sum, sends, peer, sends ? mine : slice(sum.own[0], peer));

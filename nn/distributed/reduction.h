@@ -30,16 +30,17 @@ std::vector<Subtree> subtrees(int64_t shards, int processes, int64_t from, int64
 /// after shard `own`.
 int64_t sums_after(int64_t shard, int64_t own, int64_t from, int64_t to);
 
-/// Several sums of tensors, one for each shard, over all processes. A sum is sent when the process has added
-/// its last shard to it; the order of the sums may differ between processes. Each process adds a slice of a
-/// sum, and sends it to the others.
+/// Several sums of tensors, one for each shard, over all processes. The first number of sum 0, which is
+/// float64, is the weight of a shard; the other sums are divided by the sum of all weights. A sum is sent
+/// when the process has added its last shard to it; the order of the sums may differ between processes. Each
+/// process adds a slice of a sum, and sends it to the others.
 class Reduction {
  public:
   Reduction(Messages& messages, int64_t shards, size_t sums);
   ~Reduction();
   Reduction(const Reduction&) = delete;
 
-  /// Adds the tensor of a shard, contiguous, to a sum. The process adds its shards in order.
+  /// Adds the tensor of a shard to a sum. The process adds its shards in order.
   void add(size_t sum, int64_t shard, Tensor x);
   /// Continues all sums without waiting; returns whether they are complete.
   bool advance();

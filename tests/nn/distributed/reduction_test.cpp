@@ -60,15 +60,30 @@ TEST_CASE("a process adds its shards to its largest subtrees") {
   CHECK(sums_after(6, 0, 0, 8) == 0);
 }
 
-TEST_CASE("a reduction of one process adds in the order of the tree") {
+TEST_CASE("a reduction of one process adds in the order of the tree, and divides by the weight") {
   detail::Messages messages(1, 1);
-  detail::Reduction reduction(messages, 3, 2);
-  const float values_of_shards[] = {1e8F, -1e8F, 1.0F};  // (1e8 + (-1e8 + 1)), not ((1e8 - 1e8) + 1)
-  for (int64_t shard = 0; shard < 3; ++shard)
-    for (const size_t sum : {1, 0}) {
-      reduction.add(sum, shard, full({2}, values_of_shards[shard]));
-      CHECK(reduction.advance() == (shard == 2 && sum == 0));
-    }
-  CHECK(values(reduction.sum(0)) == Values{0, 0});
+  detail::Reduction reduction(messages, 3, 3);
+  const float lost[] = {1e8F, -1e8F, 1.0F};  // (1e8 + (-1e8 + 1)), not ((1e8 - 1e8) + 1)
+  const double weights[] = {0.125, 0.25, 0.125};
+  for (int64_t shard = 0; shard < 3; ++shard) {
+    reduction.add(1, shard, full({2}, lost[shard]));
+    reduction.add(2, shard, full({2}, 3.0));
+    CHECK(!reduction.advance());
+    reduction.add(0, shard, full({1}, weights[shard], float64));
+    CHECK(reduction.advance() == (shard == 2));
+  }
+  CHECK(values(reduction.sum(0)) == Values{0.5});
   CHECK(values(reduction.sum(1)) == Values{0, 0});
+  CHECK(values(reduction.sum(2)) == Values{18, 18});
+}
+
+TEST_CASE("a reduction copies what others use") {
+  detail::Messages messages(1, 1);
+  detail::Reduction reduction(messages, 2, 1);
+  const Tensor x = full({1}, 1.0, float64);
+  reduction.add(0, 0, x);
+  reduction.add(0, 1, x);
+  CHECK(reduction.advance());
+  CHECK(values(x) == Values{1});
+  CHECK(values(reduction.sum(0)) == Values{2});
 }
