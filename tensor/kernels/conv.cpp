@@ -174,7 +174,8 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
     return TensorImpl::view(contiguous(last_swapped_with(sum, 1)),
                             {groups * o, c, windows.h.size, windows.w.size});
   const Tensor result = x.defined() ? all_y : layout.unsorted(all_x);
-  return bias.defined() ? add(result, TensorImpl::view(contiguous(bias), {bias.numel(), 1, 1})) : result;
+  if (bias.defined()) add_into(result, TensorImpl::view(contiguous(bias), {bias.numel(), 1, 1}));
+  return result;
 }
 
 Tensor unfold(const Tensor& x, const Windows& windows) {
