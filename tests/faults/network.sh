@@ -1,53 +1,20 @@
 #!/usr/bin/env bash
-# Trains on two machines: tests/faults/network.sh TRAINER. The machines are network namespaces with a cable between them, at
-# 1 Gbit/s. The weights must be those of one process. Then the cable is pulled: all must end within 10 s with a message and a
-# whole checkpoint. Exits with 77 where namespaces are not allowed.
+# Trains on two machines, see two_machines.sh: tests/faults/network.sh TRAINER. The weights must be those of one process.
+# Then the cable is pulled: all must end within 10 s with a message and a whole checkpoint. Exits with 77 where network
+# namespaces are not allowed.
 set -euo pipefail
 trainer=$(realpath "$1")
-here=heed-$$-a there=heed-$$-b
-folder=$(mktemp -d)
-cleanup() {
-  ip netns pids "$there" 2>/dev/null | xargs -r kill -KILL || true
-  ip netns del "$here" 2>/dev/null || true
-  ip netns del "$there" 2>/dev/null || true
-  rm -rf "$folder"
-}
-trap cleanup EXIT
-if ! command -v tc mpirun >/dev/null || ! ip netns add "$here" 2>/dev/null || ! ip netns add "$there" ||
-  ! ip link add "ha$$" netns "$here" type veth peer name "hb$$" netns "$there"; then
-  echo "skipped: network namespaces need root, ip, tc and mpirun"
-  exit 77
-fi
-
-# plug NAMESPACE DEVICE ADDRESS
-plug() {
-  ip -n "$1" addr add "$3/24" dev "$2"
-  ip -n "$1" link set "$2" up
-  ip -n "$1" link set lo up
-  tc -n "$1" qdisc add dev "$2" root tbf rate 1gbit burst 128kb latency 50ms
-}
-plug "$here" "ha$$" 10.77.0.1
-plug "$there" "hb$$" 10.77.0.2
-
-# In place of ssh: agent HOST command...
-printf '#!/bin/sh\nshift\nexec ip netns exec %s sh -c "$*"\n' "$there" >"$folder/agent"
-chmod +x "$folder/agent"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
+here=heed-$$-a there=heed-$$-b folder=$(mktemp -d)
+# shellcheck source=/dev/null
+. "$(dirname "$0")/two_machines.sh"
 cd "$folder"
-# train OUT arguments: of the trainer, with processes 0 and 2 here, 1 and 3 there
-train() {
-  timeout 120 ip netns exec "$here" mpirun -np 4 --host 10.77.0.1:2,10.77.0.2:2 --map-by node --bind-to none \
-    --mca plm_rsh_agent "$folder/agent" --mca btl self,tcp --mca btl_tcp_if_include 10.77.0.0/24 \
-    --mca oob_tcp_if_include 10.77.0.0/24 --mca oob_tcp_keepalive_time 2 \
-    --mca oob_tcp_keepalive_intvl 1 --mca oob_tcp_keepalive_probes 3 "$trainer" "$@"
-}
 
 "$trainer" alone 8 50
-train network 8 50
+processes 4 "$trainer" network 8 50
 cmp alone/weights network/weights
 echo "two machines: the bytes of one process"
 
-train pulled 8 1000000 >said 2>&1 &
+processes 4 "$trainer" pulled 8 1000000 >said 2>&1 &
 for _ in $(seq 300); do
   [ ! -e pulled/checkpoints/step-00000010.safetensors ] || break
   sleep 0.1
