@@ -19,16 +19,16 @@ using Ints = std::vector<int64_t>;
 struct Pair {
   int64_t a, b;
   int64_t growth() const { return b - a; }
-  bool operator==(const Pair&) const = default;
+  auto operator<=>(const Pair&) const = default;
 };
 
-// A size that differs between the passes, and the value that has it.
-struct OpenSize {
-  Pair size;
+// Where a graph finds a size that differs between the passes.
+struct Source {
   std::string value;
   int64_t dim;
   std::string name = {};  // of an input's size
 };
+using OpenSizes = std::map<Pair, Source>;
 
 // first and step if the elements are first, first + step, ...
 struct Progression {
@@ -58,13 +58,12 @@ class Exporter {
   }
 
   void add_input(const std::string& name, const Traced& a, const Traced& b) {
-    const size_t before = open_.size();
     define(name, a, b);
-    for (size_t i = before; i < open_.size(); ++i) {
-      open_[i].name = name + "_" + std::to_string(open_[i].dim);
-      for (size_t j = 0; j < i; ++j)
-        if (open_[i].size.growth() == open_[j].size.growth())
-          refuse("the sizes ", open_[j].name, " and ", open_[i].name,
+    for (auto& [size, source] : open_) {
+      if (source.value == name) source.name = name + "_" + std::to_string(source.dim);
+      for (const auto& [other, known] : open_)
+        if (other < size && other.growth() == size.growth())
+          refuse("the sizes ", known.name, " and ", source.name,
                  " differ by the same number in x and `other`; choose sizes by which they can be told apart");
     }
     graph_.input.push_back(info(name, a.tensor, b.tensor));
@@ -125,10 +124,9 @@ class Exporter {
   std::string node(const std::string& op_type, std::vector<std::string> inputs,
                    std::vector<Attribute> attributes = {}) {
     while (!inputs.empty() && inputs.back().empty()) inputs.pop_back();
-    if ((op_type == "Add" || op_type == "Mul") && (inputs.size() < 2 || inputs[0].empty()))
-      return inputs.empty() ? "" : inputs.back();
-    if (op_type == "Where" && inputs[0].empty()) return inputs[1];
-    if (inputs.empty() || inputs[0].empty()) return "";
+    const bool passes = op_type == "Add" || op_type == "Mul" || op_type == "Where";
+    if (inputs.empty() || inputs[0].empty()) return passes && inputs.size() > 1 ? inputs[1] : "";
+    if (passes && inputs.size() == 1) return inputs[0];
     static const std::map<std::string, size_t> outputs = {{"TopK", 2}, {"RNN", 2}, {"GRU", 2}, {"LSTM", 3}};
     const std::string name = op_type + "_" + std::to_string(counts_[op_type]++);
     Node y{std::move(inputs), {name}, name, op_type, "", std::move(attributes)};
@@ -203,39 +201,34 @@ class Exporter {
     const Tensor &x = a.tensor, &y = b.tensor;
     if (x.dim() != y.dim() || x.dtype() != y.dtype())
       refuse("a value is ", x.dtype(), " ", x.shape(), ", for the other inputs ", y.dtype(), " ", y.shape());
-    add_open_sizes(open_, name, x, y);
+    add_sizes(open_, name, x, y);
   }
 
   // ---- sizes, as lists of int64
 
-  // Appends sizes of the value that differ between the passes and are not there yet.
-  static void add_open_sizes(std::vector<OpenSize>& all, const std::string& name, const Tensor& a,
-                             const Tensor& b) {
-    for (int64_t d = 0; d < std::min(a.dim(), b.dim()); ++d) {
-      const Pair size{a.size(d), b.size(d)};
-      if (size.growth() != 0 && !has(all, size)) all.push_back({size, name, d});
-    }
-  }
-  static bool has(const std::vector<OpenSize>& all, Pair size) {
-    return std::ranges::find(all, size, &OpenSize::size) != all.end();
+  // Adds the sizes of a value that differ between the passes, unless others are the same.
+  static void add_sizes(OpenSizes& all, const std::string& name, const Tensor& a, const Tensor& b) {
+    for (int64_t d = 0; d < std::min(a.dim(), b.dim()); ++d)
+      if (a.size(d) != b.size(d)) all.try_emplace({a.size(d), b.size(d)}, Source{name, d});
   }
 
   // k size + c of an open size, preferably that along the operation's dimension, or of an operand.
   std::string size(Pair x) {
     if (x.growth() == 0) return list({x.a});
-    std::vector<OpenSize> sources;
+    OpenSizes sources;
     for (size_t i = 0; a_ && i < a_->inputs.size(); ++i)
       if (const std::string name = name_in(names_a_, a_->inputs[i]); !name.empty())
-        add_open_sizes(sources, name, a_->inputs[i].tensor, b_->inputs[i].tensor);
-    sources.insert(sources.end(), open_.begin(), open_.end());
+        add_sizes(sources, name, a_->inputs[i].tensor, b_->inputs[i].tensor);
+    sources.insert(open_.begin(), open_.end());
     const auto* dim = a_ ? a_->find<int64_t>("dim") : nullptr;
     const Pair along = dim ? Pair{a_->inputs[0].tensor.size(*dim), b_->inputs[0].tensor.size(*dim)} : x;
     for (const bool exact : {true, false})
       for (const int64_t k : {1, 2})
-        for (const OpenSize& s : sources) {
-          const int64_t c = x.a - k * s.size.a;
-          if (k * s.size.growth() != x.growth() || (exact && c != 0 && s.size != along)) continue;
-          std::string y = node("Shape", {s.value}, {integer("start", s.dim), integer("end", s.dim + 1)});
+        for (const auto& [size, source] : sources) {
+          const int64_t c = x.a - k * size.a;
+          if (k * size.growth() != x.growth() || (exact && c != 0 && size != along)) continue;
+          std::string y =
+              node("Shape", {source.value}, {integer("start", source.dim), integer("end", source.dim + 1)});
           if (k > 1) y = node("Mul", {y, list({k})});
           return c == 0 ? y : node("Add", {y, list({c})});
         }
@@ -255,7 +248,7 @@ class Exporter {
   std::string inferred(Ints a, Ints b) {
     std::optional<size_t> open;
     for (size_t i = 0; i < a.size() && std::ranges::count(a, 0) == 0; ++i)
-      if (a[i] != b[i] && (!open || !has(open_, {a[i], b[i]}))) open = i;
+      if (a[i] != b[i] && (!open || !open_.contains({a[i], b[i]}))) open = i;
     if (open) a[*open] = b[*open] = -1;
     return sizes(a, b);
   }
@@ -264,9 +257,9 @@ class Exporter {
   ValueInfo info(const std::string& name, const Tensor& a, const Tensor& b) const {
     ValueInfo all{name, element_type(a.dtype()), SymbolicShape()};
     for (int64_t d = 0; d < a.dim(); ++d) {
-      const Pair size{a.size(d), b.size(d)};
-      const auto open = std::ranges::find(open_, size, &OpenSize::size);
-      all.shape->push_back({size.growth() == 0 ? size.a : -1, open == open_.end() ? "" : open->name});
+      const auto open = open_.find({a.size(d), b.size(d)});
+      all.shape->push_back(
+          {a.size(d) == b.size(d) ? a.size(d) : -1, open == open_.end() ? "" : open->second.name});
     }
     return all;
   }
@@ -311,7 +304,7 @@ class Exporter {
     if (const auto local = locals_.find(name.substr(0, dot)); local != locals_.end())
       return local->second.empty() ? "" : local->second + name.substr(dot);
     if (std::isdigit(name[0]) || name[0] == '-') return number(std::stod(name), dtype);
-    if (name[0] == '$') return form(form_of(name, *a_, opset_));
+    if (name[0] == '$') return form(form_of(*a_, opset_, name));
     if (const auto i = static_cast<size_t>(name[0] - 'a'); name.size() == 1 && !a_->attribute(name))
       return i < a_->inputs.size() ? value(a_->inputs[i], b_->inputs[i]) : "";
     const TracedValue x = argument(name, *a_), y = argument(name, *b_);
@@ -371,7 +364,7 @@ class Exporter {
   Names constants_;          // by dtype, shape and bytes
   StateDict initializers_;
   std::map<std::string, int64_t> counts_;  // of nodes by operator
-  std::vector<OpenSize> open_;
+  OpenSizes open_;
   std::map<std::string, int64_t> last_only_;  // the last step of an LSTM, the only one whose cells are known
   const Step *a_ = nullptr, *b_ = nullptr;
   std::string_view rest_;  // of the form
@@ -393,13 +386,13 @@ void save_onnx(const std::string& path, const Module& model, const OnnxTensors& 
   OnnxTensors other = options.other;
   for (size_t i = 0; options.other.empty() && i < x.size(); ++i)
     other.push_back(reshape(flip(flatten(x[i]), {0}), x[i].shape()));
-  const auto trace = [&](const OnnxTensors& in, OnnxTensors& out) {
+  const auto trace = [&](const OnnxTensors& in) {
     onnx::Trace all(options.opset);
-    out = forward(in);
-    return std::move(all.steps);
+    OnnxTensors out = forward(in);
+    return std::pair(std::move(out), std::move(all.steps));
   };
-  OnnxTensors y_a, y_b;
-  const std::vector<onnx::Step> a = trace(x, y_a), b = trace(other, y_b);
+  const auto [y_a, a] = trace(x);
+  const auto [y_b, b] = trace(other);
 
   const StateDict state = model.state_dict();
   onnx::Exporter exporter(state, options.opset);

@@ -171,23 +171,19 @@ const std::string_view* find_form(const std::string& name) {
 
 // What an attribute adds to the name of a form; "" if nothing.
 std::string suffix(const std::string& name, const TracedValue& value) {
-  const auto is_set = []<class T>(const T& x) {
-    if constexpr (std::is_arithmetic_v<T>) return x != 0;
-    if constexpr (std::is_same_v<T, Ints>) return x.size() != 1;
-    if constexpr (std::is_same_v<T, Traced>) return !x.key.empty();
-    return false;
-  };
   const auto* text = std::get_if<std::string>(&value);
-  return text ? *text : std::visit(is_set, value) ? name : "";
+  const auto* list = std::get_if<Ints>(&value);
+  const bool set = list ? list->size() != 1 : std::visit([]<class T>(const T& x) { return x != T(); }, value);
+  return text ? *text : set ? name : "";
 }
 
 }  // namespace
 
-std::string_view form_of(std::string_view name, const Step& step, int64_t opset) {
-  std::string best(name);
+std::string_view form_of(const Step& step, int64_t opset, const std::string& part) {
+  const std::string name = part.empty() ? step.name : part;
+  std::string best = name;
   const auto try_suffix = [&](const std::string& added) {
-    const std::string longer = std::string(name) + " " + added;
-    if (find_form(longer)) best = longer;
+    if (find_form(name + " " + added)) best = name + " " + added;
   };
   if (step.value.tensor.dtype() == int64) try_suffix("int64");
   for (const auto& [key, value] : step.attributes) try_suffix(suffix(key, value));
@@ -196,8 +192,6 @@ std::string_view form_of(std::string_view name, const Step& step, int64_t opset)
   check(form && !form->empty(), "save_onnx: ", step.described(), " has no form in ONNX (", best, ")");
   return *form;
 }
-
-std::string_view form_of(const Step& step, int64_t opset) { return form_of(step.name, step, opset); }
 
 TracedValue argument(const std::string& name, const Step& step) {
   const auto& computed = computed_arguments();

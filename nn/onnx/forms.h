@@ -17,10 +17,8 @@ namespace heed::onnx {
 /// Operands that are not given: a sum or product is the other one, a Where without a condition is its second
 /// operand, and any other call without its first operand is not given either.
 ///
-/// Throws if there is none.
-std::string_view form_of(const Step& step, int64_t opset);
-/// The form with this name for the same operation.
-std::string_view form_of(std::string_view name, const Step& step, int64_t opset);
+/// Or its part with a name of its own, such as "$order". Throws if there is none.
+std::string_view form_of(const Step& step, int64_t opset, const std::string& part = "");
 /// An argument in a form: a number, a 'text', an attribute of the operation, or one that is computed from the
 /// operation by a row of the table in forms.cpp, such as `shape`. Throws if there is none.
 TracedValue argument(const std::string& name, const Step& step);

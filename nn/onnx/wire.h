@@ -54,16 +54,11 @@ class Writer {
  public:
   std::string bytes;
 
-  /// Writes a value unless it is 0 or empty.
+  /// Writes a value if it is `present`, by default unless it is 0 or an empty string.
   template <class T>
-  Writer& operator()(uint64_t number, const T& x) {
-    if constexpr (Number<T> || std::is_same_v<T, std::string>) return (*this)(number, x, x != T());
-    return (*this)(number, x, true);
-  }
-  /// Writes a value if it is `present`.
-  template <class T>
-  Writer& operator()(uint64_t number, const T& x, bool present) {
-    if (present) write(number, x);
+  Writer& operator()(uint64_t number, const T& x, std::optional<bool> present = {}) {
+    if constexpr (Number<T> || std::is_same_v<T, std::string>) present = present.value_or(x != T());
+    if (present.value_or(true)) write(number, x);
     return *this;
   }
 
