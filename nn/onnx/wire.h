@@ -18,12 +18,12 @@
 ///   2  a varint, the length, and so many bytes: a string, a message, or a packed list of numbers
 ///   5  4 bytes
 ///
-/// A message is a struct with one function for both directions, found by its argument:
+/// A message is a struct with one function for both directions:
 ///
-///   void fields(auto& f, Node& node) { f(1, node.input)(3, node.name); }
+///   void fields(auto& f) { f(1, input)(3, name); }
 ///
 /// A value is an int64_t or enum, a float or double, a string, a message, or an optional, shared_ptr, vector
-/// or map of these. A message without a struct is a function of f in place of the value.
+/// or map of these. A message without a struct is a function of f.
 namespace heed::onnx::wire {
 
 /// Numbers. Floating ones take 4 or 8 bytes, and the others are varints.
@@ -46,8 +46,13 @@ constexpr uint64_t wire_type = !Number<T>                     ? 2
                                : sizeof(T) == 4               ? 5
                                                               : 1;
 
-/// The fields of a message without a struct.
-void fields(auto& f, const std::invocable<decltype(f)> auto& message) { message(f); }
+/// Lists the fields of a message.
+void fields(auto& f, auto& message) {
+  if constexpr (requires { message(f); })
+    message(f);
+  else
+    message.fields(f);
+}
 
 /// Writes a message.
 class Writer {
