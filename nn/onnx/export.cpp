@@ -128,7 +128,7 @@ class Exporter {
     if (inputs.empty() || inputs[0].empty()) return passes && inputs.size() > 1 ? inputs[1] : "";
     if (passes && inputs.size() == 1) return inputs[0];
     static const std::map<std::string, size_t> outputs = {{"TopK", 2}, {"RNN", 2}, {"GRU", 2}, {"LSTM", 3}};
-    const std::string name = op_type + "_" + std::to_string(counts_[op_type]++);
+    const std::string name = op_type + "_" + std::to_string(graph_.node.size());
     Node y{std::move(inputs), {name}, name, op_type, "", std::move(attributes)};
     for (size_t i = 1; outputs.contains(op_type) && i < outputs.at(op_type); ++i)
       y.output.push_back(name + "." + std::to_string(i));
@@ -174,13 +174,10 @@ class Exporter {
     if (!hidden && !last) refuse("ONNX's LSTM gives the cells of the last step only");
   }
 
-  // A list of numbers and open sizes; one of them in an open shape; or first, first + step, ... of an open
-  // number.
+  // A number or open size in an open shape, or first, first + step, ... of an open number.
   std::string open_constant(const Tensor& a, const Tensor& b) {
     const DType dtype = a.dtype();
     const bool alike = dtype == b.dtype() && a.dim() == b.dim();
-    if (alike && dtype == int64 && a.dim() == 1 && a.shape() == b.shape())
-      return sizes(a.to_vector<int64_t>(), b.to_vector<int64_t>());
     const std::optional<Progression> x = progression(a), y = progression(b);
     if (alike && x && y && x->step == 0 && y->step == 0 && (x == y || dtype == int64)) {
       const Pair open{static_cast<int64_t>(x->first), static_cast<int64_t>(y->first)};
@@ -287,10 +284,11 @@ class Exporter {
     if (!take('(')) return named(name);
     std::vector<std::string> inputs;
     std::vector<Attribute> attributes;
-    if (rest_.starts_with("..."))  // all inputs, but not those that add nothing to any shape
-      for (size_t i = 0; i < a_->inputs.size(); ++i)
+    if (rest_.starts_with("...")) {
+      word();
+      for (size_t i = 0; i < a_->inputs.size(); ++i)  // but not those that add nothing to any shape
         if (a_->inputs[i].tensor.shape() != Shape{0}) inputs.push_back(value(a_->inputs[i], b_->inputs[i]));
-    if (!inputs.empty()) word();
+    }
     for (; !rest_.starts_with(';') && !rest_.starts_with(')'); take(',')) inputs.push_back(expression());
     for (take(';'); !take(')'); take(',')) attributes.push_back(attribute(word()));
     const std::string output = rest_.starts_with('.') ? word() : "";
@@ -308,36 +306,32 @@ class Exporter {
     if (const auto i = static_cast<size_t>(name[0] - 'a'); name.size() == 1 && !a_->attribute(name))
       return i < a_->inputs.size() ? value(a_->inputs[i], b_->inputs[i]) : "";
     const TracedValue x = argument(name, *a_), y = argument(name, *b_);
-    if (name == "shape") return inferred(std::get<Ints>(x), std::get<Ints>(y));
-    return value(as_tensor(x, dtype), as_tensor(y, dtype));
+    if (const auto* i = std::get_if<int64_t>(&x)) return size({*i, std::get<int64_t>(y)});
+    if (const auto* tensor = std::get_if<Traced>(&x)) return value(*tensor, std::get<Traced>(y));
+    if (std::get_if<double>(&x)) return number(std::get<double>(fixed(name)), dtype);
+    const auto &in_a = std::get<Ints>(x), &in_b = std::get<Ints>(y);
+    return name == "shape" ? inferred(in_a, in_b) : sizes(in_a, in_b);
   }
 
-  static Traced as_tensor(const TracedValue& argument, DType dtype) {
-    if (const auto* list = std::get_if<Ints>(&argument))
-      return Traced(from_vector(*list, {std::ssize(*list)}));
-    if (const auto* i = std::get_if<int64_t>(&argument)) return Traced(full({1}, *i, int64));
-    if (const auto* x = std::get_if<double>(&argument)) return Traced(to(full({}, *x, float64), dtype));
-    return std::get<Traced>(argument);
+  // The argument with this name, which must be the same in both passes.
+  TracedValue fixed(const std::string& name) const {
+    TracedValue x = argument(name, *a_);
+    if (x != argument(name, *b_)) refuse(name, " is not the same for the other inputs");
+    return x;
   }
 
   // key or key=argument
   Attribute attribute(const std::string& key) {
-    const std::string name = take('=') ? word() : key;
-    const TracedValue x = argument(name, *a_);
-    if (x != argument(name, *b_)) refuse(name, " is not the same for the other inputs");
-    const auto* i = std::get_if<int64_t>(&x);
-    const auto* f = std::get_if<double>(&x);
-    const auto* s = std::get_if<std::string>(&x);
-    const auto* ints = std::get_if<Ints>(&x);
-    if (s && key == "activations") return {.name = key, .type = AttributeType::strings, .strings = {*s}};
-    constexpr AttributeType types[] = {AttributeType::i, AttributeType::f, AttributeType::s,
-                                       AttributeType::ints};
-    return {.name = key,
-            .type = types[x.index()],
-            .f = f ? static_cast<float>(*f) : 0,
-            .i = i ? *i : 0,
-            .s = s ? *s : "",
-            .ints = ints ? *ints : Ints()};
+    const TracedValue x = fixed(take('=') ? word() : key);
+    using enum AttributeType;
+    constexpr AttributeType types[] = {i, f, s, ints};  // in the order of TracedValue
+    Attribute y{.name = key, .type = types[x.index()]};
+    if (const auto* integer = std::get_if<int64_t>(&x)) y.i = *integer;
+    if (const auto* real = std::get_if<double>(&x)) y.f = static_cast<float>(*real);
+    if (const auto* text = std::get_if<std::string>(&x)) y.s = *text;
+    if (const auto* list = std::get_if<Ints>(&x)) y.ints = *list;
+    if (key == "activations") return {.name = key, .type = strings, .strings = {y.s}};
+    return y;
   }
 
   bool take(char c) {
@@ -363,7 +357,6 @@ class Exporter {
   Names names_a_, names_b_;  // of values by key, in each pass
   Names constants_;          // by dtype, shape and bytes
   StateDict initializers_;
-  std::map<std::string, int64_t> counts_;  // of nodes by operator
   OpenSizes open_;
   std::map<std::string, int64_t> last_only_;  // the last step of an LSTM, the only one whose cells are known
   const Step *a_ = nullptr, *b_ = nullptr;

@@ -43,9 +43,9 @@ static void read(wire::Reader f, Constant& x) {
   require(dims.size() <= Shape::kMaxDim, "has ", dims.size(), " dimensions; at most ", Shape::kMaxDim,
           " are possible");
   const Shape shape(dims);
-  const bool fits = byte_count(shape, type->size) == bytes.size();
-  require(fits && std::ranges::all_of(dims, [](int64_t size) { return size >= 0; }), "has the shape ", shape,
-          " and ", bytes.size() / type->size, " values");
+  const bool fits = std::ranges::all_of(dims, [](int64_t size) { return size >= 0; }) &&
+                    byte_count(shape, type->size) == bytes.size();
+  require(fits, "has the shape ", shape, " and ", bytes.size() / type->size, " values");
   require(type->dtype != boolean || bytes.find_first_not_of(std::string_view("\0\1", 2)) == bytes.npos,
           "has a bool that is neither 0 nor 1");
   x.values = Tensor::empty(shape, type->dtype);
