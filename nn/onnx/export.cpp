@@ -73,7 +73,8 @@ class Exporter {
     a_ = &a;
     b_ = &b;
     // Operations that are made of others give the result of the last one.
-    if (names_a_.contains(a.value.key) && names_b_.contains(b.value.key) && a.name != "bernoulli") return;
+    const bool known = !names_a_[a.value.key].empty() && !names_b_[b.value.key].empty();
+    if (known && a.name != "bernoulli") return;
     locals_.clear();
     const std::string_view text = form_of(a, opset_);
     if (text != form_of(b, opset_)) refuse("its attributes differ for the other inputs");
@@ -145,16 +146,11 @@ class Exporter {
   std::string list(const Ints& x) { return constant(from_vector(x, {std::ssize(x)})); }
   std::string number(double x, DType dtype) { return constant(to(full({}, x, float64), dtype)); }
 
-  static std::string name_in(const Names& names, const Traced& x) {
-    const auto found = names.find(x.key);
-    return found == names.end() ? "" : found->second;
-  }
-
   // The name of a value that the graph has, or of a new constant.
   std::string value(const Traced& a, const Traced& b) {
     if (a.key.empty() && b.key.empty()) return "";
-    const std::string name = name_in(names_a_, a);
-    if (name != name_in(names_b_, b) || a.key.empty() || b.key.empty())
+    const std::string& name = names_a_[a.key];
+    if (name != names_b_[b.key] || a.key.empty() || b.key.empty())
       refuse("it has another operand for the other inputs; a graph computes the same for all");
     const Tensor &x = a.tensor, &y = b.tensor;
     check_cells(name, x, y);
@@ -214,7 +210,7 @@ class Exporter {
     if (x.growth() == 0) return list({x.a});
     OpenSizes sources;
     for (size_t i = 0; a_ && i < a_->inputs.size(); ++i)
-      if (const std::string name = name_in(names_a_, a_->inputs[i]); !name.empty())
+      if (const std::string& name = names_a_[a_->inputs[i].key]; !name.empty())
         add_sizes(sources, name, a_->inputs[i].tensor, b_->inputs[i].tensor);
     sources.insert(open_.begin(), open_.end());
     const auto* dim = a_ ? a_->find<int64_t>("dim") : nullptr;
@@ -252,6 +248,8 @@ class Exporter {
 
   // An input or output; its sizes are numbers, or the names of sizes of inputs.
   ValueInfo info(const std::string& name, const Tensor& a, const Tensor& b) const {
+    if (initializers_.contains(name))
+      refuse(name, " is a parameter and an input or output; rename the latter");
     ValueInfo all{name, element_type(a.dtype()), SymbolicShape()};
     for (int64_t d = 0; d < a.dim(); ++d) {
       const auto open = open_.find({a.size(d), b.size(d)});
@@ -387,14 +385,10 @@ void save_onnx(const std::string& path, const Module& model, const OnnxTensors& 
   const auto [y_a, a] = trace(x);
   const auto [y_b, b] = trace(other);
 
-  const StateDict state = model.state_dict();
-  onnx::Exporter exporter(state, options.opset);
-  const auto name = [&](const std::vector<std::string>& names, std::string text, size_t i, size_t count) {
-    if (count > 1) text += std::to_string(i);
-    if (i < names.size()) text = names[i];
-    check(!state.contains(text), "save_onnx: ", text,
-          " is a parameter and an input or output; rename the latter");
-    return text;
+  onnx::Exporter exporter(model.state_dict(), options.opset);
+  const auto name = [](const std::vector<std::string>& names, const std::string& letter, size_t i,
+                       size_t count) {
+    return i < names.size() ? names[i] : count > 1 ? letter + std::to_string(i) : letter;
   };
   for (size_t i = 0; i < x.size(); ++i)
     exporter.add_input(name(options.inputs, "x", i, x.size()), Traced(x[i]), Traced(other[i]));
