@@ -94,7 +94,8 @@ constexpr std::pair<std::string_view, std::string_view> kForms[] = {
     {"$last", "Where(Greater(Unsqueeze(lengths, [0, 2]), [0]), $end, $start)"},
     {"$kept", "Where(Greater(Unsqueeze(lengths, [0, 2]), Unsqueeze(steps, [1, 2])), $all, $last)"},
     // losses, attention
-    {"cross_entropy", "SoftmaxCrossEntropyLoss(Flatten(a; axis=-1), Reshape(target, [-1]), weight; ignore_index, reduction)"},
+    {"cross_entropy", "SoftmaxCrossEntropyLoss(Flatten(a; axis=-1), Reshape(target, [-1]), weight; "
+                      "ignore_index, reduction)"},
     {"cross_entropy none", "Reshape(SoftmaxCrossEntropyLoss(Flatten(a; axis=-1), Reshape(target, [-1]), weight; "
                            "ignore_index, reduction), shape)"},
     {"cross_entropy label_smoothing", ""},
@@ -103,12 +104,12 @@ constexpr std::pair<std::string_view, std::string_view> kForms[] = {
     {"blocked_attention mask", "m=Expand(mask, scores) | Where(Cast(ReduceMax(Cast(m; to=int64), [-1]); to=bool), "
                                "Attention(a, b, c, m; scale, softcap=soft_cap), 0)"},
 };
+// clang-format on
 
 using S = const Step&;
 using Ints = std::vector<int64_t>;
 
 const Tensor& x_of(S s) { return s.inputs[0].tensor; }
-int64_t size_along(S s, const Tensor& x) { return x.size(s.get("dim")); }
 Ints int_range(int64_t from, int64_t to) { return arange(from, to, 1, int64).to_vector<int64_t>(); }
 Ints list_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
 int64_t number_of(DType dtype) { return static_cast<int64_t>(element_type(dtype)); }
@@ -134,33 +135,6 @@ Ints gates(S s) {
     for (int64_t i = 0; i < hidden; ++i) rows.push_back(gate * hidden + i);
   return rows;
 }
-
-const std::map<std::string, std::function<TracedValue(S)>>& computed_arguments() {
-  static const std::map<std::string, std::function<TracedValue(S)>> rows = {
-      {"shape", [](S s) { return list_of(s.value.tensor.shape()); }},  // in Reshape, which may infer one size
-      {"sizes", [](S s) { return list_of(s.value.tensor.shape()); }},
-      {"scores", [](S s) { return Ints{x_of(s).size(-2), s.inputs[1].tensor.size(-2)}; }},  // [Tq, Tk]
-      {"axis", [](S s) { return s.find<int64_t>("dim") ? s.get("dim") : s.get<Ints>("dims").at(0); }},
-      {"keepdims", [](S s) { return s.get("keepdim"); }},
-      {"norm_axis", [](S s) { return -std::ssize(s.get<Ints>("normalized_shape")); }},
-      {"norm_dims", [](S s) { return int_range(-std::ssize(s.get<Ints>("normalized_shape")), 0); }},
-      {"gain", [](S s) { return s.inputs[1].key.empty() ? Traced(ones(s.get<Ints>("normalized_shape"), x_of(s).dtype())) : s.inputs[1]; }},
-      {"end", [](S s) { return std::min(s.get("start") + size_along(s, s.value.tensor) * s.get("step"), size_along(s, x_of(s))); }},
-      {"behind", [](S s) { return int_range(1, x_of(s).dim() - s.get("dim")); }},  // the dimensions behind `dim`
-      {"first", [](S s) { return Ints(s.get<Ints>("dims").size(), INT64_MIN); }},
-      {"last", [](S s) { return Ints(s.get<Ints>("dims").size(), -1); }},
-      {"padding", padding}, {"filters", filters}, {"gates", gates},
-      {"channels", [](S s) { return x_of(s).size(1); }},
-      {"eye", [](S s) { return Traced(eye(x_of(s).size(2), -1, x_of(s).dtype())); }},
-      {"front", [](S s) { return Ints{x_of(s).size(2), 0}; }},
-      {"steps", [](S s) { return Traced(arange(x_of(s).size(0), int64)); }},
-      {"dtype", [](S s) { return number_of(s.value.tensor.dtype()); }},
-      {"bool", [](S) { return number_of(boolean); }}, {"int64", [](S) { return number_of(int64); }},
-      {"int32", [](S) { return static_cast<int64_t>(ElementType::int32); }},
-  };
-  return rows;
-}
-// clang-format on
 
 // Null if there is none.
 const std::string_view* find_form(const std::string& name) {
@@ -193,8 +167,36 @@ std::string_view form_of(const Step& step, int64_t opset, const std::string& par
   return *form;
 }
 
+// clang-format off
 TracedValue argument(const std::string& name, const Step& step) {
-  const auto& computed = computed_arguments();
+  static const std::map<std::string, std::function<TracedValue(S)>> computed = {
+      {"shape", [](S s) { return list_of(s.value.tensor.shape()); }},  // in Reshape, which may infer one size
+      {"sizes", [](S s) { return list_of(s.value.tensor.shape()); }},
+      {"scores", [](S s) { return Ints{x_of(s).size(-2), s.inputs[1].tensor.size(-2)}; }},  // [Tq, Tk]
+      {"axis", [](S s) { return s.find<int64_t>("dim") ? s.get("dim") : s.get<Ints>("dims").at(0); }},
+      {"keepdims", [](S s) { return s.get("keepdim"); }},
+      {"norm_axis", [](S s) { return -std::ssize(s.get<Ints>("normalized_shape")); }},
+      {"norm_dims", [](S s) { return int_range(-std::ssize(s.get<Ints>("normalized_shape")), 0); }},
+      {"gain", [](S s) {
+         const Tensor given = s.inputs[1].tensor;
+         return Traced(given.defined() ? given : ones(s.get<Ints>("normalized_shape"), x_of(s).dtype()));
+       }},
+      {"end", [](S s) {
+         const int64_t dim = s.get("dim"), end = s.get("start") + s.value.tensor.size(dim) * s.get("step");
+         return std::min(end, x_of(s).size(dim));
+       }},
+      {"behind", [](S s) { return int_range(1, x_of(s).dim() - s.get("dim")); }},  // the dimensions behind `dim`
+      {"first", [](S s) { return Ints(s.get<Ints>("dims").size(), INT64_MIN); }},
+      {"last", [](S s) { return Ints(s.get<Ints>("dims").size(), -1); }},
+      {"padding", padding}, {"filters", filters}, {"gates", gates},
+      {"channels", [](S s) { return x_of(s).size(1); }},
+      {"eye", [](S s) { return Traced(eye(x_of(s).size(2), -1, x_of(s).dtype())); }},
+      {"front", [](S s) { return Ints{x_of(s).size(2), 0}; }},
+      {"steps", [](S s) { return Traced(arange(x_of(s).size(0), int64)); }},
+      {"dtype", [](S s) { return number_of(s.value.tensor.dtype()); }},
+      {"bool", [](S) { return number_of(boolean); }}, {"int64", [](S) { return number_of(int64); }},
+      {"int32", [](S) { return static_cast<int64_t>(ElementType::int32); }},
+  };
   if (const auto row = computed.find(name); row != computed.end()) return row->second(step);
   if (std::isdigit(name[0]) || name[0] == '-') return int64_t{std::stoll(name)};
   if (name[0] == '\'') return name.substr(1, name.size() - 2);
@@ -202,5 +204,6 @@ TracedValue argument(const std::string& name, const Step& step) {
   check(held, "save_onnx: ", step.described(), " has no ", name);
   return *held;
 }
+// clang-format on
 
 }  // namespace heed::onnx

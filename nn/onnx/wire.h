@@ -41,10 +41,9 @@ concept Map = requires { typename T::key_type; };
 
 /// The wire type of a value.
 template <class T>
-constexpr uint64_t wire_type = !Number<T>                     ? 2
-                               : !std::is_floating_point_v<T> ? 0
-                               : sizeof(T) == 4               ? 5
-                                                              : 1;
+constexpr uint64_t wire_type = std::is_floating_point_v<T> ? (sizeof(T) == 4 ? 5 : 1)
+                               : Number<T>                 ? 0
+                                                           : 2;
 
 /// Lists the fields of a message.
 void fields(auto& f, auto& message) {
