@@ -30,18 +30,9 @@ struct Source {
 };
 using OpenSizes = std::map<Pair, Source>;
 
-// first and step if the elements are first, first + step, ...
-struct Progression {
-  double first, step;
-  bool operator==(const Progression&) const = default;
-};
-std::optional<Progression> progression(const Tensor& x) {
-  const std::vector<double> values = x.to_vector();
-  if (values.empty()) return {};
-  const Progression p{values[0], values.size() > 1 ? values[1] - values[0] : 0};
-  for (size_t i = 0; i < values.size(); ++i)
-    if (values[i] != p.first + static_cast<double>(i) * p.step) return {};
-  return p;
+// Whether the values are first, first + step, ...
+bool progresses(const std::vector<double>& values, double first, double step) {
+  return std::ranges::all_of(values, [&, i = 0](double x) mutable { return x == first + step * i++; });
 }
 
 Attribute integer(const std::string& name, int64_t i) {
@@ -173,16 +164,19 @@ class Exporter {
   // A number or open size in an open shape, or first, first + step, ... of an open number.
   std::string open_constant(const Tensor& a, const Tensor& b) {
     const DType dtype = a.dtype();
-    const bool alike = dtype == b.dtype() && a.dim() == b.dim();
-    const std::optional<Progression> x = progression(a), y = progression(b);
-    if (alike && x && y && x->step == 0 && y->step == 0 && (x == y || dtype == int64)) {
-      const Pair open{static_cast<int64_t>(x->first), static_cast<int64_t>(y->first)};
-      const std::string each = x == y ? number(x->first, dtype) : node("Squeeze", {size(open)});
-      return node("Expand", {each, sizes(a.shape(), b.shape())});
-    }
-    if (alike && x && x == y && a.dim() == 1) {
-      const std::string steps = node("Expand", {number(x->step, dtype), sizes(a.shape(), b.shape())});
-      return node("Add", {node("CumSum", {steps, list({0})}), number(x->first - x->step, dtype)});
+    const std::vector<double> x = a.to_vector(), y = b.to_vector();
+    if (dtype == b.dtype() && a.dim() == b.dim() && !x.empty() && !y.empty()) {
+      const double first = x[0], step = x.size() > 1 ? x[1] - first : 0;
+      const auto in_shape = [&](const std::string& each) {
+        return node("Expand", {each, sizes(a.shape(), b.shape())});
+      };
+      const bool same = progresses(x, first, step) && progresses(y, first, step);
+      if (same && step == 0) return in_shape(number(first, dtype));
+      if (same && a.dim() == 1 && dtype != boolean)
+        return node(
+            "Add", {node("CumSum", {in_shape(number(step, dtype)), list({0})}), number(first - step, dtype)});
+      if (dtype == int64 && progresses(x, first, 0) && progresses(y, y[0], 0))
+        return in_shape(node("Squeeze", {size({static_cast<int64_t>(first), static_cast<int64_t>(y[0])})}));
     }
     refuse("a constant ", a.shape(), " has other values for the other inputs (", b.shape(),
            "); what depends on them must be computed by operations");
