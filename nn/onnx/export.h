@@ -57,18 +57,17 @@ OnnxTensors onnx_outputs(auto result) {
 ///   save_onnx("model.onnx", model, {source, target}, {.other = {longer_source, longer_target}});
 template <class Model>
 void save_onnx(const std::string& path, Model& model, const OnnxTensors& x, const OnnxOptions& options = {}) {
-  save_onnx(
-      path, model, x,
-      [&](const OnnxTensors& in) {
-        if constexpr (requires { model(in[0], in[1], in[2]); })
-          if (in.size() == 3) return detail::onnx_outputs(model(in[0], in[1], in[2]));
-        if constexpr (requires { model(in[0], in[1]); })
-          if (in.size() == 2) return detail::onnx_outputs(model(in[0], in[1]));
-        if constexpr (requires { model(in[0]); })
-          if (in.size() == 1) return detail::onnx_outputs(model(in[0]));
-        fail("save_onnx: the model cannot be called with ", in.size(), " tensors; give a function");
-      },
-      options);
+  const auto forward = [&](const OnnxTensors& in) {
+    const auto call = [&](const auto&... xs) -> OnnxTensors {
+      if constexpr (requires { model(xs...); }) return detail::onnx_outputs(model(xs...));
+      fail("save_onnx: the model cannot be called with ", in.size(), " tensors; give a function");
+    };
+    return in.size() == 1   ? call(in[0])
+           : in.size() == 2 ? call(in[0], in[1])
+           : in.size() == 3 ? call(in[0], in[1], in[2])
+                            : call();
+  };
+  save_onnx(path, model, x, forward, options);
 }
 
 }  // namespace heed

@@ -2,6 +2,7 @@
 
 #include "autograd/ops/attention.h"
 #include "autograd/ops/matmul.h"
+#include "tensor/kernels/matmul.h"
 
 namespace heed::onnx {
 
@@ -25,26 +26,25 @@ const TracedValue* Step::attribute(std::string_view attribute_name) const {
 
 // Whether ONNX's Attention computes it: four dimensions, equal heads, at most one of mask, bias and causal.
 static bool direct(const Step& step) {
-  const auto dims = [&](size_t i) { return step.inputs[i].tensor.dim(); };
-  const auto size = [&](size_t i, int64_t d) { return step.inputs[i].tensor.size(d); };
-  const auto given = [&](const char* name) { return step.get<Traced>(name).tensor.defined(); };
-  if (dims(0) != 4 || dims(1) != 4 || dims(2) != 4 || !step.inputs[3].key.empty() ||
-      !step.inputs[4].key.empty())
-    return false;
-  for (const int64_t d : {0, 1})
-    if (size(0, d) != size(1, d) || size(0, d) != size(2, d)) return false;
+  const auto given = [](const Traced& x) { return !x.key.empty(); };
+  const Tensor &q = step.inputs[0].tensor, &k = step.inputs[1].tensor, &v = step.inputs[2].tensor;
   const int64_t causal = step.get("is_causal");
-  return given("mask") + given("bias") + causal <= 1 && step.get("window") + causal * step.get("past") == 0;
+  return q.dim() == 4 && kernel::leading(q) == kernel::leading(k) &&
+         kernel::leading(q) == kernel::leading(v) && !given(step.inputs[3]) && !given(step.inputs[4]) &&
+         given(step.get<Traced>("mask")) + given(step.get<Traced>("bias")) + causal <= 1 &&
+         step.get("window") + causal * step.get("past") == 0;
 }
 
 static Tensor by_reference(const Step& step) {
-  AttentionOptions options;
-  options.mask = step.get<Traced>("mask").tensor, options.bias = step.get<Traced>("bias").tensor;
-  options.is_causal = step.get("is_causal") == 1, options.past = step.get("past");
-  options.scale = step.get<double>("scale"), options.soft_cap = step.get<double>("soft_cap");
-  if (step.get("window") > 0) options.window = step.get("window"), options.sinks = step.get("sinks");
   const auto in = [&](size_t i) { return step.inputs[i].tensor; };
-  options.position_bias = in(3), options.sink_logit = in(4);
+  AttentionOptions options{step.get<Traced>("mask").tensor, step.get<Traced>("bias").tensor,
+                           step.get("is_causal") == 1, step.get("past")};
+  options.scale = step.get<double>("scale");
+  options.soft_cap = step.get<double>("soft_cap");
+  options.sinks = step.get("sinks");
+  if (step.get("window") > 0) options.window = step.get("window");
+  options.position_bias = in(3);
+  options.sink_logit = in(4);
   return matmul(attention_weights(in(0), in(1), options), in(2));
 }
 

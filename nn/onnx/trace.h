@@ -14,6 +14,7 @@ struct Traced {
 
   Tensor tensor;
   std::string key = {};  ///< "" if undefined.
+  bool operator==(const Traced& other) const { return key == other.key; }
 };
 
 /// What an operation's attribute holds; a bool is 0 or 1.

@@ -14,6 +14,7 @@
 #include "nn/layers/linear.h"
 #include "nn/layers/pool.h"
 #include "nn/layers/sequential.h"
+#include "nn/onnx/import.h"
 #include "nn/onnx/model.h"
 #include "nn/recurrent/recurrent.h"
 #include "nn/transformer/transformer.h"
@@ -230,6 +231,33 @@ TEST_CASE("onnx: an exported model has the names of the state dict, open sizes, 
   CHECK(largest_difference(saved.graph.initializer[1].values, model.state_dict().at("0.weight")) == 0);
 }
 
+TEST_CASE("onnx: positions, shapes and constants follow open sizes") {
+  const Folder folder;
+  const Sequential none;
+  const auto forward = [](const OnnxTensors& in) -> OnnxTensors {
+    const Tensor& x = in[0];
+    const int64_t T = x.size(1);
+    const Tensor positions = to(arange(1, 2 * T + 1, 2, int64), float32), rows = tensor({1, 0}, int64);
+    return {narrow(x, 1, 1, T - 2), select(x, 1, T - 1),         slice(x, 1, 0, T, 2),
+            slice(x, 1, 1, T, 3),   index_add(x, 0, rows, x),    layer_norm(x, {T}),
+            x + positions,          eq(to(x, int64), 2 * T - 1), reshape(cat({x, x}, 1), {2, -1, 1})};
+  };
+  const Tensor x = counted({2, 5});
+  save_onnx(folder / "model.onnx", none, x, forward, {.other = counted({2, 8})});
+  const OnnxModel graph = load_onnx(folder / "model.onnx");
+  for (const int64_t T : {5, 8, 11}) {
+    CAPTURE(T);
+    const OnnxTensors expected = forward(counted({2, T}));
+    const std::vector<Tensor> found = graph(std::vector<Tensor>{counted({2, T})});
+    REQUIRE(found.size() == expected.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      CAPTURE(i);
+      REQUIRE(found[i].shape() == expected[i].shape());
+      CHECK(allclose(to(found[i], float64), to(expected[i], float64), 1e-6, 1e-6));
+    }
+  }
+}
+
 TEST_CASE("onnx: what would be frozen silently is refused") {
   const Folder folder;
   const Sequential none;
@@ -259,6 +287,12 @@ TEST_CASE("onnx: what would be frozen silently is refused") {
       },
       x, {.other = longer}, "the model computes nothing, and for the other inputs add at ");
   refuses([](const Tensor& t) { return t + rand({5}); }, x, {}, "a constant [5] has other values");
+  refuses(
+      [](const Tensor& t) {
+        return index_select(t, 1,
+                            argmax(t[0]).to_vector()[0] > 2 ? tensor({0, 3}, int64) : tensor({1, 3}, int64));
+      },
+      x, {}, "a constant [2] has other values");
   refuses(
       [](const Tensor& t) {
         return reshape(t, {-1, 1}) / t.size(1);

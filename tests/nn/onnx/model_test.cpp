@@ -10,8 +10,8 @@ namespace {
 // A model with one initializer: a TensorProto that these fields write.
 std::string model_with_tensor(const auto& write) {
   onnx::wire::Writer model;
-  model.inside(7, [&](auto& graph) {
-    graph.inside(5, [&](auto& tensor) {
+  model(7, [&](auto& graph) {
+    graph(5, [&](auto& tensor) {
       write(tensor);
       tensor(8, std::string("w"));
     });

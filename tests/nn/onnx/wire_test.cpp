@@ -14,23 +14,22 @@ struct WireSample {
   std::vector<std::string> texts = {};
   std::vector<WireSample> children = {};
   std::map<std::string, int64_t> map = {};
-};
 
-void fields(auto& f, WireSample& x) {
-  f(1, x.number), f(2, x.single), f(3, x.real), f(4, x.text), f(5, x.numbers), f(6, x.singles), f(7, x.texts);
-  f(8, x.children), f(9, x.map);
-}
+  void fields(auto& f) {
+    f(1, number)(2, single)(3, real)(4, text)(5, numbers)(6, singles)(7, texts)(8, children)(9, map);
+  }
+};
 
 std::string written(WireSample x) {
   heed::onnx::wire::Writer f;
-  fields(f, x);
+  x.fields(f);
   return f.bytes;
 }
 
 WireSample parsed(std::string_view bytes) {
   WireSample x;
   const std::string where = "test";
-  heed::onnx::wire::Reader(bytes, where).message([&](auto& f) { fields(f, x); });
+  heed::onnx::wire::Reader(bytes, where).message([&](auto& f) { x.fields(f); });
   return x;
 }
 
