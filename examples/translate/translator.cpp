@@ -215,7 +215,7 @@ class TransformerTranslator : public Layer<TransformerTranslator>, public Transl
       layer.self.append(state.at(part("key", i)), state.at(part("value", i)));
       layer.memory.append(state.at(part("memory_key", i)), state.at(part("memory_value", i)));
     }
-    const Tensor y = next(tokens, Tensor(), state.at("lengths"), cache);
+    Tensor y = next(tokens, Tensor(), state.at("lengths"), cache);
     for (size_t i = 0; i < cache.layers.size(); ++i) put(state, "", i, cache.layers[i].self);
     return y;
   }

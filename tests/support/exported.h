@@ -1,5 +1,7 @@
 #pragma once
 
+#include <iostream>
+
 #include "examples/shared/onnx_files.h"
 #include "nn/files/file.h"
 #include "nn/files/text_file.h"
@@ -9,18 +11,24 @@
 
 /// Models that the programs export as ONNX files, computed by load_onnx.
 
-/// Calls write(files) as a program does for `export --onnx FILE`. Returns the exit code.
-inline int run_export(const std::string& file, const std::function<void(const program::OnnxFiles&)>& write) {
+/// Calls write(files) as a program does for `export --onnx FILE`. Returns its message if it fails, else "".
+inline std::string run_export(const std::string& file,
+                              const std::function<void(const program::OnnxFiles&)>& write) {
   program::Program self("program", "");
   std::vector<std::string> arguments;
   const program::OnnxFiles files(self, arguments);
   self.arguments("COMMAND", arguments, "");
   std::array<std::string, 4> texts{"program", "export", "--onnx", file};
   std::array<char*, 4> argv{texts[0].data(), texts[1].data(), texts[2].data(), texts[3].data()};
-  return self.run(4, argv.data(), [&] {
+  std::ostringstream errors;
+  std::streambuf* const before = std::cerr.rdbuf(errors.rdbuf());
+  const int code = self.run(4, argv.data(), [&] {
     self.silence();
     write(files);
   });
+  std::cerr.rdbuf(before);
+  CHECK((code == 0) == errors.str().empty());
+  return errors.str();
 }
 
 /// What the metadata of an ONNX file say.

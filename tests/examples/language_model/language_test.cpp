@@ -156,7 +156,7 @@ TEST_CASE("language: an exported step continues a text as the model does") {
     Generator random(1);
     for (int i = 0; i < 20; ++i) wanted.push_back(writer.next(random, {.temperature = 0}));
 
-    REQUIRE(run_export(folder / "m.onnx", [&](const OnnxFiles& files) { language.write_onnx(files); }) == 0);
+    REQUIRE(run_export(folder / "m.onnx", [&](const OnnxFiles& files) { language.write_onnx(files); }) == "");
     const OnnxModel step = load_onnx(folder / "m.onnx");
     const NoGrad guard;
     StateDict in;

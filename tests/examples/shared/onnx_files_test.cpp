@@ -24,22 +24,22 @@ TEST_CASE("OnnxFiles: writes all parts of a model, or none") {
       files.write(model, {{"", x, other, half}, {"second", x, other, second}}, {{"words", "a\nb"}});
     });
   };
-  CHECK(write(broken) == 2);
+  CHECK(contains(write(broken), "program: save_onnx: add at "));
   CHECK(fs::is_empty(folder.path));
-  CHECK(write(half) == 0);
+  CHECK(write(half) == "");
   CHECK(metadata_of(folder / "m_second.onnx") == std::map<std::string, std::string>{{"words", "a\nb"}});
   const Tensor x = randn({7, 3});
   const OnnxModel graph = load_onnx(folder / "m.onnx");
   CHECK(graph.inputs()[0].name == "x");
   CHECK(largest_difference(graph(StateDict{{"x", x}}).at("half"), model(x) / 2) < 1e-6);
   const std::string before = read_file(folder / "m.onnx");
-  CHECK(write(broken) == 2);
+  CHECK(write(broken) != "");
   CHECK(read_file(folder / "m.onnx") == before);
   CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 2);
   // A place that cannot be written is found before the work.
   fs::remove(folder / "m_second.onnx");
   fs::create_directory(folder / "m_second.onnx");
-  CHECK(write(half) == 2);
+  CHECK(contains(write(half), "m_second.onnx: cannot be written; is it a file"));
   CHECK(read_file(folder / "m.onnx") == before);
 }
 
