@@ -40,12 +40,9 @@ class RecurrentTranslator : public Layer<RecurrentTranslator>, public Translator
   StateDict start(const PaddedBatch& batch) override {
     const auto [states, last] = encoder(dropped(source(batch.ids)), Tensor(), batch.lengths);
     const Tensor summary = cat({select(last, 0, -2), select(last, 0, -1)}, -1);
-    StateDict from{{"state", tanh(bridge(summary))}};
-    if (alignment_module().empty())
-      from["summary"] = summary;
-    else
-      from["memory"] = states, from["lengths"] = batch.lengths;
-    return from;
+    const Tensor state = tanh(bridge(summary));
+    if (alignment_module().empty()) return {{"summary", summary}, {"state", state}};
+    return {{"memory", states}, {"lengths", batch.lengths}, {"state", state}};
   }
 
  protected:
@@ -106,8 +103,9 @@ class PlainTranslator : public RecurrentTranslator {
   Tensor decode(const Tensor& input, StateDict& state) {
     const auto [s, last] = gru(dropped(target(input)), unsqueeze(state.at("state"), 0));  // [B, T, H]
     state["state"] = squeeze(last, 0);
-    const Tensor context = attention ? (*attention)(s, state.at("memory"), mask_of(state)).output
-                                     : expand(unsqueeze(state.at("summary"), 1), s.shape());
+    Tensor context;
+    if (!attention) context = expand(unsqueeze(state.at("summary"), 1), s.shape());
+    if (attention) context = (*attention)(s, state.at("memory"), mask_of(state)).output;
     return output(dropped(tanh(join(cat({s, context}, -1)))));
   }
 
@@ -196,9 +194,9 @@ class TransformerTranslator : public Layer<TransformerTranslator>, public Transl
   Tensor logits(const PaddedBatch& batch, const Tensor& input) override { return (*this)(batch, input); }
   // key_i and value_i [B, heads, length, E / heads] of layer i: the target so far; lengths [B]; memory_key_i
   // and memory_value_i: of the source.
-  StateDict start(const PaddedBatch& batch) override {
-    const Tensor memory = encode(batch);
-    StateDict state{{"lengths", batch.lengths}};
+  StateDict start(const PaddedBatch& sentences) override {
+    const Tensor memory = encode(sentences);
+    StateDict state{{"lengths", sentences.lengths}};
     for (size_t i = 0; i < transformer.decoder.layers.size(); ++i) {
       KeyValueCache read;
       transformer.decoder.layers[i].multihead_attn(memory, memory, memory, Mask(), &read);
