@@ -3,6 +3,7 @@
 //   g2p train          learns from a file of words and phones, by default a small model on a part of CMUdict
 //   g2p convert WORD   prints how a word is pronounced; with --alignment, which letters made each phone
 //   g2p evaluate FILE  counts how many words of a file are wrong, by default of 2000 of them
+//   g2p export         writes the model into ONNX files, for Python and others
 //
 //   gru          encoder and decoder of GRUs with additive attention, whose context goes into the decoder's
 //                state
@@ -82,9 +83,9 @@ void evaluate(Program& self, const G2pOptions& options) {
 void check_command(Program& self, G2pOptions& options) {
   if (options.arguments.empty()) options.arguments = {"train"};
   const std::string& command = options.arguments[0];
-  check(command == "train" || command == "convert" || command == "evaluate", "there is no command ",
-        printable(command), "; there are train, convert and evaluate (g2p convert ", printable(command),
-        "?)");
+  check(command == "train" || command == "convert" || command == "evaluate" || command == "export",
+        "there is no command ", printable(command),
+        "; there are train, convert, evaluate and export (g2p convert ", printable(command), "?)");
   check(command != "train" || options.arguments.size() == 1, "train takes no word; --train names a file");
   check_range("--beams", options.beams, 1, 1000);
   check_range("--test-words", options.test_words, 0, 1000000000);
@@ -94,6 +95,7 @@ void check_command(Program& self, G2pOptions& options) {
              "--layers", "--dropout", "--smoothing", "--batch", "--lr", "--average"});
   self.only(command, {"convert"}, {"--n-best", "--alignment"});
   self.only(command, {"convert", "evaluate"}, {"--ensemble"});
+  self.only(command, {"train", "convert", "evaluate"}, {"--beams"});
   self.only(command, {"train", "evaluate"}, {"--skip-bad", "--test-words"});
   if (command == "convert" && !options.alignment) self.only_read();
 }
@@ -106,12 +108,14 @@ int main(int argc, char** argv) {
       "Learns how words are said from a list of them, and says others: g2p train, g2p convert WORD..., g2p "
       "evaluate FILE. By default it trains a small model on 20000 words of CMUdict in about two minutes; "
       "--minutes 10 or more, --epochs, --width, --words and --train take the larger one and all words. The "
-      "model goes into --out, by default out/g2p.");
+      "model goes into --out, by default out/g2p. g2p export --onnx FILE writes it for Python and others.");
   self.out = "out/g2p";
   Trainings trainings(self, 500, true);
   G2pOptions options;
-  self.arguments("command", options.arguments,
-                 "train (the default); convert and words, or lines on standard input; evaluate and a file");
+  const OnnxFiles onnx(self, options.arguments);
+  self.arguments(
+      "command", options.arguments,
+      "train (the default); convert and words, or lines on standard input; evaluate and a file; export");
   self.choice("--model", options.model, {"gru", "transformer"}, "train: what to train");
   self.option(
       "--train", options.train,
@@ -147,6 +151,7 @@ int main(int argc, char** argv) {
   return self.run(argc, argv, [&] {
     const std::string& command = options.arguments[0];
     if (command == "train") return train_g2p(self, trainings, options);
+    if (onnx.asked()) return load_word_models(self, options).front().write_onnx(onnx);
     self.expect_no_pictures();
     command == "convert" ? convert(self, options) : evaluate(self, options);
   });

@@ -78,6 +78,35 @@ void Language::save(const std::string& path) const {
                     {"context", std::to_string(options_.context)}});
 }
 
+void Language::write_onnx(const OnnxFiles& files) const {
+  const auto name = [](const char* what, int64_t layer) { return what + ("_" + std::to_string(layer)); };
+  const OnnxPart::Function step = [&](const StateDict& in) {
+    EncoderCache cache;
+    for (int64_t i = 0; i < options_.layers; ++i)
+      cache.layers.emplace_back().append(in.at(name("key", i)), in.at(name("value", i)));
+    const Tensor logits = (*net_)(in.at("tokens"), &cache);  // [B, T, V]
+    StateDict out{{"log_probabilities", log_softmax(select(logits, 1, logits.size(1) - 1), -1)}};
+    for (int64_t i = 0; i < options_.layers; ++i) {
+      out[name("next_key", i)] = cache.layers[static_cast<size_t>(i)].keys();
+      out[name("next_value", i)] = cache.layers[static_cast<size_t>(i)].values();
+    }
+    return out;
+  };
+  const auto inputs = [&](int64_t rows, int64_t count, int64_t length) {
+    Generator random(1);
+    StateDict in{{"tokens", randint(0, tokens_.size(), {rows, count}, &random)}};
+    for (int64_t i = 0; i < options_.layers; ++i)
+      for (const char* what : {"key", "value"})
+        in[name(what, i)] =
+            randn({rows, options_.heads, length, options_.width / options_.heads}, float32, &random);
+    return in;
+  };
+  std::map<std::string, std::string> metadata = tokens_.description();
+  metadata["context"] = std::to_string(options_.context);
+  // No two open sizes differ by the same number.
+  files.write(*net_, {{"", inputs(2, 3, 5), inputs(3, 6, 12), step}}, metadata);
+}
+
 Tensor Language::loss(const Tensor& windows) const {
   const int64_t length = windows.size(1) - 1;
   const Tensor logits = (*net_)(narrow(windows, 1, 0, length));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "examples/language_model/text_tokens.h"
+#include "examples/shared/onnx_files.h"
 #include "nn/layers/embedding.h"
 #include "nn/text/sample.h"
 #include "nn/transformer/transformer.h"
@@ -49,6 +50,12 @@ class Language {
   /// From a file that save() wrote. Errors name the file, and `program` as what makes another.
   static Language load(const std::string& path, const std::string& program);
   void save(const std::string& path) const;
+  /// As an ONNX file: one step, whose caches [B, heads, length, width / heads] have a length of 0 at first.
+  /// Metadata: `tokens` and `context`; `pairs` and `pieces` of byte pairs, or `characters`.
+  ///
+  ///   tokens [B, T] int64; key_0, value_0, ...  ->  log_probabilities [B, V] of the next token; next_key_0,
+  ///   ...
+  void write_onnx(const OnnxFiles& files) const;
 
   /// The mean cross entropy of each token after those before it, in windows [B, T + 1].
   heed::Tensor loss(const heed::Tensor& windows) const;

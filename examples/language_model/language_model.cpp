@@ -2,6 +2,7 @@
 //
 //   language_model train    learns from a file of UTF-8 (--text), by default from heed's own sources
 //   language_model write    continues --prompt with the model of the last training
+//   language_model export   writes that model into an ONNX file, for Python and others
 //
 // A part of the text is held out. The bits that the model needs for each byte of it are compared with those
 // of counts of five tokens in a row, and with xz. The last tokens to learn from are kept to choose by.
@@ -11,7 +12,6 @@
 #include <heed/text.h>
 #include <heed/view.h>
 
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -208,22 +208,6 @@ BitsPerByte compare(Program& self, const Language& language, const HeldOutText& 
   return {unigram, five_gram, bits / bytes};
 }
 
-// The ids of a long text, with progress. It is cut between a line feed and a letter, which no token contains.
-Ids encode(const TextTokens& tokens, std::string_view text) {
-  constexpr size_t kPart = 1 << 25;
-  Progress progress("encoding the text", std::ssize(text));
-  Ids ids;
-  for (size_t end = 0, begin = 0; begin < text.size(); begin = end) {
-    const auto cuts = [&] {
-      return text[end - 1] == '\n' && std::isalpha(static_cast<unsigned char>(text[end]));
-    };
-    for (end = std::min(begin + kPart, text.size()); end < text.size() && !cuts();) ++end;
-    std::ranges::copy(tokens.encode(text.substr(begin, end - begin)), std::back_inserter(ids));
-    progress.step("", static_cast<int64_t>(end - begin));
-  }
-  return ids;
-}
-
 void train(Program& self, Trainings& trainings, Options& options) {
   settle(self, options);
   const HeldOutText texts = read_held_out_text(options.text);
@@ -234,7 +218,7 @@ void train(Program& self, Trainings& trainings, Options& options) {
     self.text() << "learning " << options.tokens << " from " << texts.learned.size() << " bytes\n"
                 << std::flush;
   const TextTokens tokens(options.tokens, texts.learned, options.vocabulary);
-  Ids learned = encode(tokens, texts.learned);
+  Ids learned = encode_long(tokens, texts.learned);
   const Ids held_out = tokens.encode(texts.held_out);
   check(std::ssize(learned) > options.net.context + 2 && held_out.size() > 1, texts.description, ": has ",
         learned.size(), " tokens to learn from and ", held_out.size(), " held out; --context ",
@@ -343,12 +327,14 @@ void train(Program& self, Trainings& trainings, Options& options) {
 int main(int argc, char** argv) {
   Program self("language_model",
                "Learns to write from a text in about two minutes, and continues any beginning. Leaves the "
-               "model, its losses and a page of what it attends to in --out, by default out/language_model.");
+               "model, its losses and a page of what it attends to in --out, by default out/language_model. "
+               "language_model export --onnx FILE writes the model for Python and others.");
   self.out = "out/language_model";
   Trainings trainings(self, 200, true);
   Options options;
+  const OnnxFiles onnx(self, options.arguments);
   self.arguments("COMMAND", options.arguments,
-                 "train (without a word, too), or write: with the model of the last training");
+                 "train (without a word, too), or write or export: with the model of the last training");
   self.option("--text", options.text, "Learn from this file of UTF-8 instead of heed's sources");
   self.choice("--tokens", options.tokens, TextTokens::kinds(), "What the text is made of");
   self.option("--vocabulary", options.vocabulary,
@@ -365,7 +351,7 @@ int main(int argc, char** argv) {
       "--minutes", options.minutes,
       "How long to train (default: 1.7); from 10 on by default a larger model: --width 256 --layers 6 "
       "--context 256 --dropout 0.1 --lr 0.001");
-  self.option("--model", options.model, "write: the file of the model, instead of the one in --out");
+  self.option("--model", options.model, "write, export: the file of the model, instead of the one in --out");
   self.option("--prompt", options.prompt, "What to write on from (default: an empty line)", "");
   self.option("--length", options.length, "Tokens to write");
   self.option("--temperature", options.sample.temperature,
@@ -375,14 +361,17 @@ int main(int argc, char** argv) {
   self.flag("--no-cache", options.no_cache, "Compute all again for each token: slower, and the same text");
   return self.run(argc, argv, [&] {
     const std::string command = options.arguments.empty() ? "train" : options.arguments[0];
-    check(options.arguments.size() < 2 && (command == "train" || command == "write"), "the command is \"",
-          options.arguments.empty() ? "" : printable(options.arguments.back()),
-          "\"; it is one of train and write");
+    check(options.arguments.size() < 2 && (command == "train" || command == "write" || onnx.asked()),
+          "the command is \"", options.arguments.empty() ? "" : printable(options.arguments.back()),
+          "\"; it is one of train, write and export");
     check_writing(options);
-    check(command == "write" || options.model.empty(),
+    check(command != "train" || options.model.empty(),
           "--model is for writing; train leaves its model in --out");
     if (command == "train") return train(self, trainings, options);
-    const std::string why = "is for training; write asks the model that the last training saved";
+    if (onnx.asked())
+      self.refuse({"--prompt", "--length", "--temperature", "--top-k", "--top-p", "--no-cache"},
+                  "is for writing");
+    const std::string why = "is for training; " + command + " asks the model that the last training saved";
     self.refuse(Trainings::options(true), why);
     self.refuse({"--text", "--tokens", "--vocabulary", "--width", "--layers", "--heads", "--context",
                  "--dropout", "--lr", "--batch", "--steps", "--minutes"},
@@ -390,6 +379,7 @@ int main(int argc, char** argv) {
     const std::string file = options.model.empty() ? model_file(self) : options.model;
     check(fs::exists(file), file, ": there is no model yet; ", kAnew, " makes one");
     const Language language = Language::load(file, kAnew);
+    if (onnx.asked()) return language.write_onnx(onnx);
     settle_prompt(self, language.tokens(), options);
     write(self, language, options);
   });

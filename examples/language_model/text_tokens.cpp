@@ -1,8 +1,11 @@
 #include "examples/language_model/text_tokens.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <iterator>
 
+#include "nn/training/progress.h"
 #include "tensor/error.h"
 #include "tensor/utf8.h"
 
@@ -12,6 +15,12 @@ namespace program {
 namespace {
 
 const std::string kReplacement = "\uFFFD";
+
+// The pieces of BytePairs, of which long ones are cut.
+constexpr const char* kPieces =
+    R"( [A-Za-z_\x80-\xff]{1,59}[\x80-\xbf]{0,4}|[A-Za-z_\x80-\xff]{1,60}[\x80-\xbf]{0,4}|)"
+    R"( [0-9]{1,59}|[0-9]{1,60}| [^\sA-Za-z_0-9\x80-\xff]{1,59}|[^\sA-Za-z_0-9\x80-\xff]{1,60}|)"
+    R"(\s{1,59}(?= \S)|\s{1,60})";
 
 // Calls f(code) for each character of a text that is UTF-8.
 void each_character(std::string_view text, const auto& f) {
@@ -106,6 +115,11 @@ std::string TextTokens::to_text() const {
   return std::visit([](const auto& tokens) { return tokens.to_text(); }, tokens_);
 }
 
+std::map<std::string, std::string> TextTokens::description() const {
+  if (kind() != kBytePairs) return {{"tokens", kind()}, {"characters", kReplacement + to_text()}};
+  return {{"tokens", kind()}, {"pairs", to_text()}, {"pieces", kPieces}};
+}
+
 int64_t TextTokens::size() const {
   return std::visit([](const auto& tokens) { return tokens.size(); }, tokens_);
 }
@@ -121,6 +135,22 @@ const std::string& TextTokens::token(int64_t id) const {
 double TextTokens::unknown_bits(const Ids& ids) const {
   if (!std::holds_alternative<Characters>(tokens_)) return 0;
   return static_cast<double>(std::ranges::count(ids, 0)) * std::log2(0x110000);
+}
+
+// The text is cut between a line feed and a letter, which no token contains.
+Ids encode_long(const TextTokens& tokens, std::string_view text) {
+  constexpr size_t kPart = 1 << 25;
+  Progress progress("encoding the text", std::ssize(text));
+  Ids ids;
+  for (size_t end = 0, begin = 0; begin < text.size(); begin = end) {
+    const auto cuts = [&] {
+      return text[end - 1] == '\n' && std::isalpha(static_cast<unsigned char>(text[end]));
+    };
+    for (end = std::min(begin + kPart, text.size()); end < text.size() && !cuts();) ++end;
+    std::ranges::copy(tokens.encode(text.substr(begin, end - begin)), std::back_inserter(ids));
+    progress.step("", static_cast<int64_t>(end - begin));
+  }
+  return ids;
 }
 
 std::string Utf8Stream::add(std::string_view bytes) {

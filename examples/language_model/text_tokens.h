@@ -45,6 +45,10 @@ class TextTokens {
 
   std::string kind() const;
   std::string to_text() const;
+  /// For other programs: kind() as `tokens`, and all `characters` in the order of their ids, or the `pairs`
+  /// that each token from 256 on joins, a pair on each line, and `pieces`, a regular expression of bytes:
+  /// each match is encoded by itself.
+  std::map<std::string, std::string> description() const;
   int64_t size() const;
   heed::Ids encode(std::string_view text) const;
   /// The bytes of a token, which may be a part of a character; U+FFFD for what is unknown.
@@ -58,6 +62,9 @@ class TextTokens {
   explicit TextTokens(Tokens tokens) : tokens_(std::move(tokens)) {}
   Tokens tokens_;
 };
+
+/// The ids of a long text, with progress.
+heed::Ids encode_long(const TextTokens& tokens, std::string_view text);
 
 /// Text that comes in parts that may end inside of a character: gives whole characters as soon as they are
 /// there, U+FFFD for what can be none. Control characters but tabs and line feeds, which terminals obey, are

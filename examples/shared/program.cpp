@@ -135,24 +135,18 @@ void Program::only(const std::string& asked, const std::vector<std::string>& use
     refuse(names, "is for " + heed::detail::listed(users) + "; not for " + asked);
 }
 
-namespace {
-
-// Better to know before the work than after it that its result cannot be kept. Writes nothing.
-void check_place(const fs::path& path, bool folder) {
+void check_place(const std::string& path, bool folder) {
   fs::path there = fs::absolute(path);
   if (!folder && fs::exists(there)) {
-    heed::check(!fs::is_directory(there) && access(there.c_str(), W_OK) == 0, path.string(),
+    heed::check(!fs::is_directory(there) && access(there.c_str(), W_OK) == 0, path,
                 ": cannot be written; is it a file, and may you write it?");
     return;
   }
   if (!folder) there = there.parent_path();
   while (folder && !fs::exists(there) && there.has_relative_path()) there = there.parent_path();
-  heed::check(fs::is_directory(there) && access(there.c_str(), W_OK) == 0, path.string(),
-              ": cannot be written; ", there.string(),
-              fs::is_directory(there) ? " is not yours to write to" : " is no folder");
+  heed::check(fs::is_directory(there) && access(there.c_str(), W_OK) == 0, path, ": cannot be written; ",
+              there.string(), fs::is_directory(there) ? " is not yours to write to" : " is no folder");
 }
-
-}  // namespace
 
 void Program::spare_inputs(const std::string& path) const {
   std::error_code none;  // there is no such file: nothing to spare

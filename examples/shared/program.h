@@ -149,6 +149,10 @@ void check_range(const std::string& option, T value, int64_t least, int64_t most
               "; it must be from ", least, " to ", most);
 }
 
+/// Throws if a file of this path could not be written, or a folder not be made or filled. Better to know
+/// before the work than after it that its result cannot be kept. Writes nothing.
+void check_place(const std::string& path, bool folder);
+
 using heed::Progress, heed::read_bytes, heed::short_number, heed::write_file;
 
 }  // namespace program

@@ -32,6 +32,7 @@ namespace {
 const std::string kShown = "我爱中国";
 
 struct Options {
+  std::vector<std::string> arguments;  // the command
   std::string model = "attention", attention, pairs, text;
   bool skip_bad = false;
   int64_t steps = 0, batch = 64, beams = 1;
@@ -299,10 +300,14 @@ void compare(Program& self, Trainings& trainings, const Options& options) {
   draw_losses(self, "loss", curves);
 }
 
-void answer(Program& self, const Options& options) {
+Translation load_last(const Program& self) {
   const std::string file = model_file(self);
   check(std::filesystem::exists(file), file, ": there is no model yet; translate without --text trains one");
-  const Translation translation = Translation::load(file);
+  return Translation::load(file);
+}
+
+void answer(Program& self, const Options& options) {
+  const Translation translation = load_last(self);
   const Tokens source = translation.source_tokens(options.text);
   const Tokens target = translation.translate({source}, options.beams)[0];
   self.text() << join(target) << "\n";
@@ -318,12 +323,16 @@ int main(int argc, char** argv) {
       "translate",
       "Learns to translate Chinese to English in about a minute, and shows what it attends to. Writes the "
       "model, pictures and a page of what it attends to into --out, by default out/translate; computes on "
-      "one thread by default.");
+      "one thread by default. translate export --onnx FILE writes the model for Python and others.");
   self.out = "out/translate";
   // Steps this small gain little from a second core, and lose much when it is busy with something else.
   self.default_threads = 1;
   Trainings trainings(self, 0, true);
   Options options;
+  const OnnxFiles onnx(self, options.arguments);
+  self.arguments(
+      "COMMAND", options.arguments,
+      "export: write the model of the last training into ONNX files; without it: train, or --text");
   std::vector<std::string> attentions = {"none"};
   attentions.insert(attentions.end(), score_names().begin(), score_names().end());
   self.choice("--model", options.model, {"rnn", "attention", "transformer"}, "What to train");
@@ -343,11 +352,17 @@ int main(int argc, char** argv) {
   self.option("--lr", options.lr, "Largest learning rate");
   self.option("--beams", options.beams, "Width of beam search; 1 is greedy");
   return self.run(argc, argv, [&] {
-    if (!options.text.empty()) {
-      const std::string why = "is for training; --text asks the model that the last training saved";
+    check(onnx.asked() || options.arguments.empty(), "there is no command ",
+          printable(detail::listed(options.arguments, " ")),
+          "; there is export, and options begin with --, see --help");
+    if (onnx.asked()) self.refuse({"--text", "--beams", "--compare"}, "is not for export");
+    if (onnx.asked() || !options.text.empty()) {
+      const std::string why = std::string("is for training; ") + (onnx.asked() ? "export" : "--text") +
+                              " asks the model that the last training saved";
       self.refuse({"--model", "--attention", "--pairs", "--skip-bad", "--steps", "--batch", "--lr"}, why);
       self.refuse(Trainings::options(true), why);
     }
+    if (onnx.asked()) return load_last(self).write_onnx(onnx);
     if (options.text.empty()) trainings.connect();
     if (comparing) {
       self.refuse({"--model", "--attention", "--text"}, "chooses one model; --compare trains all");

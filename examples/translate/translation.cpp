@@ -6,7 +6,6 @@
 
 #include "autograd/ops.h"
 #include "examples/shared/model_file.h"
-#include "examples/shared/program.h"
 #include "nn/training/evaluation.h"
 #include "tensor/table.h"
 #include "tensor/utf8.h"
@@ -52,6 +51,16 @@ Tensor names_in(const Vocabulary& one, const Vocabulary& other) {
   check(one.size() == other.size() && std::ranges::count(ids, Vocabulary::unk) == 1,
         "models that answer together must have learned the same tokens; train them on the same file");
   return from_vector(ids, {std::ssize(ids)});
+}
+
+// -inf for tokens that must not follow these [N]: <pad>, <bos>, <unk> and, at the beginning, <eos>; 0 for the
+// others: [N, words]
+Tensor forbidden(const Tensor& tokens, int64_t words) {
+  std::vector<float> never(static_cast<size_t>(words));
+  for (const int64_t id : {Vocabulary::pad, Vocabulary::bos, Vocabulary::unk}) never[id] = -INFINITY;
+  const Tensor later = from_vector(never, {words});
+  never[Vocabulary::eos] = -INFINITY;
+  return where(unsqueeze(tokens == Vocabulary::bos, 1), from_vector(never, {words}), later);
 }
 
 }  // namespace
@@ -122,6 +131,42 @@ Tokens Translation::source_tokens(const std::string& sentence) const {
   return tokens;
 }
 
+void Translation::write_onnx(const OnnxFiles& files) const {
+  const Evaluation evaluation;
+  const OnnxPart::Function encode = [this](const StateDict& in) {
+    const Tensor& ids = in.at("source");
+    return translator_->start({ids, sum(to(ids != Vocabulary::pad, int64), 1)});
+  };
+  const OnnxPart::Function decode = [this](const StateDict& in) {
+    StateDict state = in, out;
+    const Tensor token = state.extract("token").mapped();
+    out["log_probabilities"] =
+        log_softmax(translator_->step(token, state), -1) + forbidden(token, target_.size());
+    for (const auto& [name, x] : state)
+      if (!x.same_as(in.at(name))) out["next_" + name] = x;
+    return out;
+  };
+  // Inputs of both, for sentences of these lengths and a decoder that has done some steps.
+  const auto inputs = [&](const Ids& lengths, int64_t steps) {
+    const auto sentence = [](int64_t length) {
+      Ids ids;
+      for (int64_t i = 0; i < length; ++i) ids.push_back(1 + (length + i) % 3);
+      return ids;
+    };
+    const StateDict source{{"source", pad_batch(detail::mapped(lengths, sentence)).ids}};
+    const Tensor token = select(source.at("source"), 1, 0);
+    StateDict state = encode(source);
+    for (int64_t t = 0; t < steps; ++t) translator_->step(token, state);
+    state["token"] = token;
+    return std::pair(source, state);
+  };
+  // No two open sizes differ by the same number.
+  const auto [source, state] = inputs({5, 3}, 3);
+  const auto [longer, later] = inputs({12, 4, 7}, 6);
+  files.write(module(), {{"encoder", source, longer, encode}, {"decoder", state, later, decode}},
+              {{"source", source_.to_text()}, {"target", target_.to_text()}});
+}
+
 Tensor Translation::loss(const std::vector<Pair>& pairs) const {
   return loss(sides(pairs, &Pair::source), sides(pairs, &Pair::target));
 }
@@ -159,11 +204,6 @@ std::vector<std::vector<Answer>> Translation::search(const std::vector<Tokens>& 
     members.push_back({&other, names_in(other.target_, target_)});
   }
   const Evaluation evaluation;
-  std::vector<float> never(static_cast<size_t>(target_.size()));
-  for (const int64_t id : {Vocabulary::pad, Vocabulary::bos, Vocabulary::unk}) never[id] = -INFINITY;
-  const Tensor later = from_vector(never, {target_.size()});
-  never[Vocabulary::eos] = -INFINITY;
-  const Tensor at_first = from_vector(never, {target_.size()});
 
   std::vector<size_t> order(sources.size());  // sources of about one length together
   std::iota(order.begin(), order.end(), 0);
@@ -176,13 +216,12 @@ std::vector<std::vector<Answer>> Translation::search(const std::vector<Tokens>& 
     for (const size_t i : places) some.push_back(sources[i]);
     for (auto& [model, ids, step] : members)
       step = model->translator_->decoder(pad_batch(encoded(model->source_, some)));
-    bool begun = false;
     const DecodeStep together = [&](const Tensor& tokens, const Tensor& parents) {
       std::vector<Tensor> said;
       for (auto& [model, ids, step] : members)
         said.push_back(index_select(step(index_select(ids, 0, tokens), parents), 1, ids));
       const Tensor mean = logsumexp(stack(said, 0), 0) - std::log(static_cast<double>(said.size()));
-      return mean + (std::exchange(begun, true) ? later : at_first);
+      return mean + forbidden(tokens, target_.size());
     };
     SearchOptions limited = options;
     if (longest) limited.max_length = std::min(limited.max_length, longest(std::ssize(some.back())));

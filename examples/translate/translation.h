@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/shared/onnx_files.h"
 #include "examples/translate/corpus.h"
 #include "examples/translate/translator.h"
 #include "nn/text/sequence_loss.h"
@@ -30,6 +31,12 @@ class Translation {
   /// From a file that save() wrote. Errors name the file, and what trains another.
   static Translation load(const std::string& path, const std::string& program = "translate without --text");
   void save(const std::string& path) const;
+  /// As two ONNX files, whose metadata are the vocabularies, a token on each line.
+  ///
+  ///   encoder   source [B, S] int64, <pad> behind the end      ->  the state
+  ///   decoder   token [B] int64, at first <bos>; the state     ->  log_probabilities [B, target words]; what
+  ///                                                                changes in the state, as next_...
+  void write_onnx(const OnnxFiles& files) const;
 
   /// The tokens of a sentence to translate, --text of the program. Punctuation at the end that the model does
   /// not know is left out; every other unknown word is an Error that names it.

@@ -36,24 +36,18 @@ class RecurrentTranslator : public Layer<RecurrentTranslator>, public Translator
   Module& module() override { return *this; }
   Tensor logits(const PaddedBatch& batch, const Tensor& input) override { return (*this)(batch, input); }
 
- protected:
-  struct Source {
-    CachedKeys states;  // [B, S, H]: h
-    Tensor summary;     // [B, H]: c
-    Tensor start;       // [B, H]: where the decoder starts
-    Tensor lengths;     // [B]
-
-    Mask mask() const { return Mask::lengths(lengths, states.size(1)); }
-    Source rows(const Tensor& of) const {
-      return {index_select(states, 0, of), index_select(summary, 0, of), index_select(start, 0, of),
-              index_select(lengths, 0, of)};
-    }
-  };
-
-  Source encode(const PaddedBatch& batch) {
+  // memory [B, S, H]: h;  lengths [B];  summary [B, H]: c;  state [B, H]: where the decoder is
+  StateDict start(const PaddedBatch& batch) override {
     const auto [states, last] = encoder(dropped(source(batch.ids)), Tensor(), batch.lengths);
     const Tensor summary = cat({select(last, 0, -2), select(last, 0, -1)}, -1);
-    return {states, summary, tanh(bridge(summary)), batch.lengths};
+    const Tensor state = tanh(bridge(summary));
+    if (alignment_module().empty()) return {{"summary", summary}, {"state", state}};
+    return {{"memory", states}, {"lengths", batch.lengths}, {"state", state}};
+  }
+
+ protected:
+  static Mask mask_of(const StateDict& from) {
+    return Mask::lengths(from.at("lengths"), from.at("memory").size(1));
   }
   Tensor dropped(const Tensor& x) { return F::dropout(x, dropout, training()); }
   // The parts of both sides, those of the decoder by the same names whatever they are.
@@ -93,32 +87,26 @@ class PlainTranslator : public RecurrentTranslator {
   }
 
   Tensor forward(const PaddedBatch& batch, const Tensor& input) override {
-    const Source from = encode(batch);
-    return decode(from, unsqueeze(from.start, 0), input).first;
+    StateDict state = start(batch);
+    return decode(input, state);
   }
 
   void visit(Visitor& v) override { visit_all(v, gru, attention, join, output); }
 
-  DecodeStep decoder(const PaddedBatch& batch) override {
-    Source read = encode(batch);
-    Tensor begin = unsqueeze(read.start, 0);
-    return [this, from = std::move(read), last = std::move(begin)](const Tensor& tokens,
-                                                                   const Tensor& parents) mutable {
-      from = from.rows(parents);
-      const auto [logits, next] = decode(from, index_select(last, 1, parents), unsqueeze(tokens, 1));
-      last = next;
-      return log_softmax(squeeze(logits, 1), -1);
-    };
+  Tensor step(const Tensor& tokens, StateDict& state) override {
+    return squeeze(decode(unsqueeze(tokens, 1), state), 1);
   }
   std::string alignment_module() const override { return attention ? "attention" : ""; }
 
  private:
-  // What may follow each token of `input`, and where the decoder stands then, [1, B, H].
-  std::pair<Tensor, Tensor> decode(const Source& from, const Tensor& begin, const Tensor& input) {
-    const auto [s, last] = gru(dropped(target(input)), begin);  // [B, T, H]
-    Tensor context = expand(unsqueeze(from.summary, 1), s.shape());
-    if (attention) context = (*attention)(s, from.states, from.mask()).output;
-    return {output(dropped(tanh(join(cat({s, context}, -1))))), last};
+  // What may follow each token of `input`.
+  Tensor decode(const Tensor& input, StateDict& state) {
+    const auto [s, last] = gru(dropped(target(input)), unsqueeze(state.at("state"), 0));  // [B, T, H]
+    state["state"] = squeeze(last, 0);
+    Tensor context;
+    if (!attention) context = expand(unsqueeze(state.at("summary"), 1), s.shape());
+    if (attention) context = (*attention)(s, state.at("memory"), mask_of(state)).output;
+    return output(dropped(tanh(join(cat({s, context}, -1)))));
   }
 
   GRU gru;
@@ -141,33 +129,27 @@ class FedTranslator : public RecurrentTranslator {
         output(options.width, options.target_words) {}
 
   Tensor forward(const PaddedBatch& batch, const Tensor& input) override {
-    const Source from = encode(batch);
-    const Mask mask = from.mask();
+    StateDict from = start(batch);
+    const CachedKeys memory = from.at("memory");
+    const Mask mask = mask_of(from);
     const Tensor y = dropped(target(input));
-    Tensor state = from.start;
     std::vector<Tensor> all;
-    for (int64_t t = 0; t < input.size(1); ++t) all.push_back(step(from, mask, select(y, 1, t), state));
+    for (int64_t t = 0; t < input.size(1); ++t)
+      all.push_back(advance(memory, mask, select(y, 1, t), from["state"]));
     return say(stack(all, 1));
   }
 
   void visit(Visitor& v) override { visit_all(v, cell, attention, join, output); }
 
-  DecodeStep decoder(const PaddedBatch& batch) override {
-    Source read = encode(batch);
-    Tensor begin = read.start;
-    return [this, from = std::move(read), state = std::move(begin)](const Tensor& tokens,
-                                                                    const Tensor& parents) mutable {
-      from = from.rows(parents);
-      state = index_select(state, 0, parents);
-      return log_softmax(say(step(from, from.mask(), target(tokens), state)), -1);
-    };
+  Tensor step(const Tensor& tokens, StateDict& from) override {
+    return say(advance(from.at("memory"), mask_of(from), target(tokens), from["state"]));
   }
   std::string alignment_module() const override { return "attention"; }
 
  private:
   // [s_i, c_i] after the token y, [B, 2H]; `state` goes from s_(i-1) to s_i.
-  Tensor step(const Source& from, const Mask& mask, const Tensor& y, Tensor& state) const {
-    const Tensor context = squeeze(attention(unsqueeze(state, 1), from.states, mask).output, 1);
+  Tensor advance(const CachedKeys& memory, const Mask& mask, const Tensor& y, Tensor& state) const {
+    const Tensor context = squeeze(attention(unsqueeze(state, 1), memory, mask).output, 1);
     state = cell(cat({y, context}, -1), state);
     return cat({state, context}, -1);
   }
@@ -210,18 +192,39 @@ class TransformerTranslator : public Layer<TransformerTranslator>, public Transl
 
   Module& module() override { return *this; }
   Tensor logits(const PaddedBatch& batch, const Tensor& input) override { return (*this)(batch, input); }
+  // key_i and value_i [B, heads, length, E / heads] of layer i: the target so far; lengths [B]; memory_key_i
+  // and memory_value_i: of the source.
+  StateDict start(const PaddedBatch& sentences) override {
+    const Tensor memory = encode(sentences);
+    StateDict state{{"lengths", sentences.lengths}};
+    for (size_t i = 0; i < transformer.decoder.layers.size(); ++i) {
+      KeyValueCache read;
+      transformer.decoder.layers[i].multihead_attn(memory, memory, memory, Mask(), &read);
+      put(state, "memory_", i, read);
+      state[part("key", i)] = narrow(read.keys(), 2, 0, 0);
+      state[part("value", i)] = narrow(read.values(), 2, 0, 0);
+    }
+    return state;
+  }
+  Tensor step(const Tensor& tokens, StateDict& state) override {
+    DecoderCache cache;
+    for (size_t i = 0; i < transformer.decoder.layers.size(); ++i) {
+      DecoderLayerCache& layer = cache.layers.emplace_back();
+      layer.self.append(state.at(part("key", i)), state.at(part("value", i)));
+      layer.memory.append(state.at(part("memory_key", i)), state.at(part("memory_value", i)));
+    }
+    Tensor y = next(tokens, Tensor(), state.at("lengths"), cache);
+    for (size_t i = 0; i < cache.layers.size(); ++i) put(state, "", i, cache.layers[i].self);
+    return y;
+  }
+  // The same with caches that grow in place.
   DecodeStep decoder(const PaddedBatch& batch) override {
-    const Mask words = Mask::lengths(batch.lengths, batch.ids.size(1));
-    const Tensor encoded = transformer.encoder(embed(source, batch.ids), words);
-    return [this, memory = Tensor(encoded), lengths = batch.lengths, cache = DecoderCache()](
+    return [this, memory = encode(batch), lengths = batch.lengths, cache = DecoderCache()](
                const Tensor& tokens, const Tensor& parents) mutable {
       cache.select(parents);
       memory = index_select(memory, 0, parents);
       lengths = index_select(lengths, 0, parents);
-      const Tensor y = embed(target, unsqueeze(tokens, 1), cache.length());
-      const Tensor next =
-          transformer.decoder(y, memory, Mask(), Mask::lengths(lengths, memory.size(1)), &cache);
-      return log_softmax(squeeze(output(next), 1), -1);
+      return log_softmax(next(tokens, memory, lengths, cache), -1);
     };
   }
   std::string alignment_module() const override {
@@ -232,6 +235,23 @@ class TransformerTranslator : public Layer<TransformerTranslator>, public Transl
  private:
   static constexpr int64_t kHeads = 4;
 
+  static std::string part(const std::string& name, size_t layer) {
+    return name + "_" + std::to_string(layer);
+  }
+  static void put(StateDict& state, const std::string& of, size_t layer, const KeyValueCache& cache) {
+    state[part(of + "key", layer)] = cache.keys();
+    state[part(of + "value", layer)] = cache.values();
+  }
+
+  Tensor encode(const PaddedBatch& batch) const {
+    return transformer.encoder(embed(source, batch.ids), Mask::lengths(batch.lengths, batch.ids.size(1)));
+  }
+  // What may follow these tokens. Only the first step reads the memory.
+  Tensor next(const Tensor& tokens, const Tensor& memory, const Tensor& lengths, DecoderCache& cache) const {
+    const int64_t length = memory.defined() ? memory.size(1) : cache.layers.front().memory.length();
+    const Tensor y = embed(target, unsqueeze(tokens, 1), cache.length());
+    return squeeze(output(transformer.decoder(y, memory, Mask(), Mask::lengths(lengths, length), &cache)), 1);
+  }
   double scale() const { return std::sqrt(static_cast<double>(source.weight.size(1))); }
   Tensor embed(const Embedding& table, const Tensor& ids, int64_t offset = 0) const {
     const Tensor x = table(ids) * scale();
@@ -246,6 +266,13 @@ class TransformerTranslator : public Layer<TransformerTranslator>, public Transl
 };
 
 }  // namespace
+
+DecodeStep Translator::decoder(const PaddedBatch& source) {
+  return [this, state = start(source)](const Tensor& tokens, const Tensor& parents) mutable {
+    for (auto& [name, x] : state) x = index_select(x, 0, parents);
+    return log_softmax(step(tokens, state), -1);
+  };
+}
 
 const std::vector<std::string>& translator_names() {
   static const std::vector<std::string> names = {"rnn", "attention", "fed", "transformer"};

@@ -32,8 +32,13 @@ class Translator {
   virtual heed::Module& module() = 0;
   /// Teacher forcing: what may follow each token of `input`, [B, T, target words] before the softmax.
   virtual heed::Tensor logits(const heed::PaddedBatch& source, const heed::Tensor& input) = 0;
+  /// What the decoder knows before its first step, by name: tensors [B, ...].
+  virtual heed::StateDict start(const heed::PaddedBatch& source) = 0;
+  /// What may follow these tokens [B], the last ones of the target so far: [B, target words] before the
+  /// softmax. What the step changes in `state` is replaced.
+  virtual heed::Tensor step(const heed::Tensor& tokens, heed::StateDict& state) = 0;
   /// Decoding step by step, for beam_search.
-  virtual heed::DecodeStep decoder(const heed::PaddedBatch& source) = 0;
+  virtual heed::DecodeStep decoder(const heed::PaddedBatch& source);
   /// The module whose weights tell which source token a target token was made from; "" without attention.
   virtual std::string alignment_module() const = 0;
 };

@@ -2,7 +2,7 @@
 
 #include <ranges>
 
-#include "autograd/grad_mode.h"
+#include "autograd/observer.h"
 #include "autograd/ops/index.h"
 #include "autograd/ops/shape.h"
 #include "tensor/kernels/elementwise.h"
@@ -10,9 +10,9 @@
 namespace heed {
 
 // Note [Growing in place]: Positions without autograd history are written after the cached ones, into a
-// buffer of more than twice the capacity. Cached positions are never overwritten: the first cache that
-// appends at `used` claims the memory after it, and any other cache that shares the buffer, such as a copy,
-// then allocates its own. So copying a cache copies no positions.
+// buffer of more than twice the capacity, unless an observer must see the operation. Cached positions are
+// never overwritten: the first cache that appends at `used` claims the memory after it, and any other cache
+// that shares the buffer, such as a copy, then allocates its own. So copying a cache copies no positions.
 struct KeyValueCache::Buffer {
   Tensor memory;  // [B, H, capacity, D]: the positions of one head are adjacent
   std::atomic<int64_t> used;
@@ -22,7 +22,9 @@ struct KeyValueCache::Buffer {
 };
 
 KeyValueCache::Positions KeyValueCache::Positions::appended(const Tensor& more) const {
-  const auto recorded = [](const Tensor& x) { return grad_enabled() && x.requires_grad(); };
+  const auto recorded = [](const Tensor& x) {  // by autograd or an observer
+    return Observer::any() || (grad_enabled() && x.requires_grad());
+  };
   const int64_t length = view.defined() ? view.size(2) : 0, total = length + more.size(2);
   if (length == 0) return {recorded(more) ? more : kernel::contiguous(more)};
   Shape shape = view.shape();

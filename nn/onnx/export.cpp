@@ -398,7 +398,9 @@ void save_onnx(const std::string& path, const Module& model, const OnnxTensors& 
         " tensors, and for the other inputs ", y_b.size());
   for (size_t i = 0; i < y_a.size(); ++i)
     exporter.add_output(name(options.outputs, "y", i, y_a.size()), Traced(y_a[i]), Traced(y_b[i]));
-  write_file(path, onnx::encode(exporter.finish()));
+  onnx::Model file = exporter.finish();
+  file.metadata_props = options.metadata;
+  write_file(path, onnx::encode(file));
 }
 
 }  // namespace heed

@@ -20,6 +20,8 @@ struct OnnxOptions {
   int64_t opset = 23;                     ///< Version of the operators: 20 to 23.
   std::vector<std::string> inputs = {};   ///< Names; by default x, or x0, x1, ...
   std::vector<std::string> outputs = {};  ///< Names; by default y, or y0, y1, ...
+  /// Texts for the programs that run the file, such as a vocabulary.
+  std::map<std::string, std::string> metadata = {};
 };
 
 /// Writes `forward` as an ONNX file: the operations that it computes for the inputs x, with the parameters

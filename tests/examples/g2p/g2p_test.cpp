@@ -1,4 +1,5 @@
 #include "examples/g2p/lexicon.h"
+#include "tests/support/exported.h"
 #include "tests/support/results.h"
 
 // The shadow memory of AddressSanitizer takes terabytes of addresses.
@@ -51,6 +52,12 @@ TEST_CASE("g2p: learns a spelling and converts unseen words") {
   const Run said = run_program("g2p", "convert CHATIZ bonu" + out);
   CHECK(said.code == 0);
   CHECK(said.out == "CHATIZ\ttʃ a t i s\nbonu\tb o n u\n");
+  const Run exported = run_program("g2p", "export --onnx " + words / "g2p.onnx" + out);
+  CHECK(exported.out == words / "g2p_encoder.onnx" + ": source → lengths, memory, state\n" +
+                            words / "g2p_decoder.onnx" +
+                            ": lengths, memory, state, token → log_probabilities, next_state\n");
+  CHECK(ExportedDecoder(words / "g2p").answers({{"b", "o", "n", "u"}, {"c", "h", "a", "t", "i", "z"}}, 20) ==
+        std::vector<Tokens>{{"b", "o", "n", "u"}, {"tʃ", "a", "t", "i", "s"}});
   const Run some = run_program(
       "g2p", "convert bonu Ærø '' " + std::string(10000, 'a') + out + " --json " + words / "r.json");
   CHECK(some.code == 2);
@@ -235,8 +242,9 @@ TEST_CASE("g2p: errors") {
     return refusal_of("g2p", arguments + " --out " + words / "out");
   };
   CHECK(contains(refused("convert a"), "there is no model; g2p train makes one"));
-  CHECK(contains(refused("hello"),
-                 "there is no command hello; there are train, convert and evaluate (g2p convert hello?)"));
+  CHECK(contains(
+      refused("hello"),
+      "there is no command hello; there are train, convert, evaluate and export (g2p convert hello?)"));
   CHECK(contains(refused("train extra"), "train takes no word"));
   CHECK(contains(refused("train --minutes 1 --epochs 1"), "give one of them"));
   CHECK(contains(refused("train --minutes -1"), "--minutes is -1"));

@@ -1,3 +1,4 @@
+#include "nn/onnx/import.h"
 #include "tensor/kernels/matmul.h"
 #include "tests/support/results.h"
 
@@ -59,6 +60,13 @@ TEST_CASE("language_model: trains, compares with n-grams, generates text with th
             .out.starts_with(first + "\n"));
   CHECK(std::filesystem::exists(folder / "elsewhere/attention.html"));
   CHECK(contains(refusal_of("language_model", "train --model x" + out), "--model is for writing"));
+  const Run exported = run_program("language_model", "export --onnx '" + folder / "m.onnx" + "' --model '" +
+                                                         folder / "out/language_model.safetensors" + "'");
+  CHECK(exported.out ==
+        folder / "m.onnx" +
+            ": key_0, key_1, tokens, value_0, value_1 → log_probabilities, next_key_0, next_key_1, "
+            "next_value_0, next_value_1\n");
+  CHECK(load_onnx(folder / "m.onnx").parameter_count() > 1000);
 
   const auto refused = [&](const std::string& arguments) {
     return refusal_of("language_model", "write " + arguments + out);
@@ -66,7 +74,7 @@ TEST_CASE("language_model: trains, compares with n-grams, generates text with th
   CHECK(contains(refused("--width 32"), "--width is for training"));
   CHECK(contains(refused("--log x"), "--log is for training"));
   CHECK(contains(refused("--prompt \"$(printf 'a\\377')\""), "--prompt: byte 1 of the text is not UTF-8"));
-  CHECK(contains(refused("again"), "the command is \"again\"; it is one of train and write"));
+  CHECK(contains(refused("again"), "the command is \"again\"; it is one of train, write and export"));
 }
 
 TEST_CASE("language_model: a training that is worse than counting says what would do") {

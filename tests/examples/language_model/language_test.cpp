@@ -2,7 +2,7 @@
 
 #include "nn/optim/adaptive.h"
 #include "tensor/kernels/matmul.h"
-#include "tests/support/expect.h"
+#include "tests/support/exported.h"
 #include "tests/support/program.h"
 
 using namespace program;
@@ -143,4 +143,41 @@ TEST_CASE("language: saved in a file; damaged files are errors") {
   CHECK(contains(refusal(changed("characters", "charactery")), "must be byte-pairs or characters"));
   CHECK_ERROR_HAS(LanguageOptions({.width = 100, .heads = 3}).check(), "--heads is 3, --width 100");
   CHECK_ERROR_HAS(LanguageOptions({.width = 5000}).check(), "--width is 5000; it must be from 2 to 4096");
+}
+
+TEST_CASE("language: an exported step continues a text as the model does") {
+  const Folder folder;
+  for (const std::string& kind : TextTokens::kinds()) {
+    manual_seed(3);
+    const Language language(TextTokens(kind, kText + kText, 270), {.width = 16, .layers = 2, .heads = 2});
+    const Ids prompt = language.tokens().encode("the dog");
+    Writer writer(language, prompt);
+    Ids wanted, found;
+    Generator random(1);
+    for (int i = 0; i < 20; ++i) wanted.push_back(writer.next(random, {.temperature = 0}));
+
+    REQUIRE(run_export(folder / "m.onnx", [&](const OnnxFiles& files) { language.write_onnx(files); }) == "");
+    const OnnxModel step = load_onnx(folder / "m.onnx");
+    const NoGrad guard;
+    StateDict in;
+    for (const onnx::ValueInfo& input : step.inputs()) in[input.name] = zeros({1, 2, 0, 8});
+    for (Ids next = prompt; found.size() < wanted.size(); found.push_back(next[0])) {
+      in["tokens"] = from_vector(next, {1, std::ssize(next)});
+      for (const auto& [name, x] : step(in))
+        if (name.starts_with("next_"))
+          in[name.substr(5)] = x;
+        else
+          next = argmax(x, -1).to_vector<int64_t>();
+    }
+    CHECK(found == wanted);
+    const auto metadata = metadata_of(folder / "m.onnx");
+    CHECK(metadata.at("tokens") == kind);
+    CHECK(metadata.at("context") == "128");
+    if (kind == "characters") {
+      CHECK(metadata.at("characters").starts_with("\uFFFD"));
+    } else {
+      CHECK(BytePairs::from_text(metadata.at("pairs")).encode("the dog") == prompt);
+      CHECK(metadata.contains("pieces"));
+    }
+  }
 }

@@ -51,3 +51,10 @@ TEST_CASE("text tokens: a stream contains whole characters and no control sequen
   CHECK(stream.end() == "");
   CHECK(stream.add("b") == "b");
 }
+
+TEST_CASE("text tokens: a long text has the same ids, whatever parts it is encoded in") {
+  const TextTokens tokens(TextTokens::kBytePairs, "one line\nand the next\n", 280);
+  const std::string text = "one line\n\n  and the next line\nend";
+  CHECK(encode_long(tokens, text) == tokens.encode(text));
+  CHECK(encode_long(tokens, "").empty());
+}

@@ -48,7 +48,7 @@ TEST_CASE("program: messages about options say what to do") {
            {"translate --modell rnn", "there is no option --modell; did you mean --model?"},
            {"translate --step=5", "there is no option --step; did you mean --steps?"},
            {"translate --nonsense", "there is no option --nonsense; --help lists all"},
-           {"translate rnn", "rnn is no option; options begin with --, and --help lists them"},
+           {"scores dot", "dot is no option; options begin with --, and --help lists them"},
            {"translate --steps abc", "--steps is abc; it must be a whole number"},
            {"translate --steps 1.5", "--steps is 1.5; it must be a whole number"},
            {"translate --lr fast", "--lr is fast; it must be a number"},

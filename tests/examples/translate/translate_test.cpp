@@ -1,3 +1,5 @@
+#include "examples/translate/corpus.h"
+#include "tests/support/exported.h"
 #include "tests/support/results.h"
 
 // covers: C-100-05
@@ -18,6 +20,13 @@ TEST_CASE("translate: trains, saves, plots, and translates with the saved model"
   CHECK(contains(read_file(folder / "out/alignment_1.svg"), "中"));
   const Json answer = results_of("translate", "--text 我昨天在北京吃了苹果" + out);
   CHECK(answer["translation"].is_string());
+  const Json exported = results_of("translate", "export --onnx '" + folder / "t.onnx" + "'" + out);
+  CHECK(exported["files"] == Json({folder / "t_encoder.onnx", folder / "t_decoder.onnx"}));
+  CHECK(program::join(
+            ExportedDecoder(folder / "t").answers({program::tokenise("我昨天在北京吃了苹果")}, 100)[0]) ==
+        answer["translation"]);
+  const std::string nowhere = refusal_of("translate", "export --onnx /nowhere/t.onnx" + out);
+  CHECK(contains(nowhere, "/nowhere/t_encoder.onnx: cannot be written; /nowhere is no folder"));
   CHECK(contains(refusal_of("translate", "--text 我爱鳄鱼" + out), "never seen 鳄, 鱼"));
   CHECK(contains(refusal_of("translate", "--text ''" + out), "--text"));
   std::string text;

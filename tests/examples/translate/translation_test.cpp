@@ -1,10 +1,11 @@
 #include "examples/translate/translation.h"
 
+#include "nn/attention/score.h"
 #include "nn/files/safetensors.h"
 #include "nn/optim/adaptive.h"
 #include "nn/optim/clip.h"
 #include "tensor/kernels/matmul.h"
-#include "tests/support/expect.h"
+#include "tests/support/exported.h"
 #include "tests/support/program.h"
 
 using namespace program;
@@ -70,6 +71,27 @@ TEST_CASE("Translation: a saved model gives the same translations") {
       const bool causal = contains(one.module, "decoder") && contains(one.module, "self_attn");
       CHECK(one.masked(0) == (causal ? std::vector{false, true} : std::vector<bool>(one.keys.size())));
     }
+  }
+}
+
+TEST_CASE("Translation: exported models give the same answers, in batches of any padding") {
+  const Folder folder;
+  std::vector<std::pair<std::string, std::string>> models = {
+      {"rnn", "none"}, {"fed", "additive"}, {"transformer", "none"}};
+  for (const std::string& score : score_names()) models.emplace_back("attention", score);
+  for (const auto& [model, attention] : models) {
+    INFO(model, " ", attention);
+    manual_seed(2);
+    const Translation translation(model, attention, kPairs);
+    REQUIRE(run_export(folder / "m.onnx", [&](const OnnxFiles& files) { translation.write_onnx(files); }) ==
+            "");
+    const auto sources = sides(kPairs, &Pair::source);
+    std::vector<Tokens> answers;
+    for (const auto& found : translation.search(sources, {.max_length = 20}))
+      answers.push_back(found[0].tokens);
+    const ExportedDecoder exported(folder / "m");
+    CHECK(exported.answers(sources, 20) == answers);
+    CHECK(exported.answers({sources[1]}, 20, 3) == std::vector<Tokens>{answers[1]});
   }
 }
 

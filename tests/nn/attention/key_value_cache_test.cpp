@@ -101,6 +101,24 @@ TEST_CASE("KeyValueCache: grows in place; appending to a copy or after a rollbac
   holds(other, {0, 1, 5, 6, 7});
 }
 
+TEST_CASE("KeyValueCache: observers see how the positions are joined") {
+  struct Joined : Observer {
+    void on_result(const Operation& op, const Tensor& value) override {
+      if (std::string(op.name) == "cat") shapes.push_back(value.shape());
+    }
+    std::vector<Shape> shapes;
+  };
+  const NoGrad guard;
+  const Tensor x = randn({3, 9, 2, 4});
+  const auto at = [&](int64_t from) { return transpose(narrow(x, 1, from, 1), 1, 2); };
+  KeyValueCache cache;
+  const Joined joined;
+  for (const int64_t t : {0, 1, 2}) cache.append(at(t), at(t + 4));
+  CHECK(joined.shapes == std::vector<Shape>{{3, 2, 2, 4}, {3, 2, 2, 4}, {3, 2, 3, 4}, {3, 2, 3, 4}});
+  CHECK(largest_difference(cache.keys(), transpose(narrow(x, 1, 0, 3), 1, 2)) == 0);
+  CHECK(largest_difference(cache.values(), transpose(narrow(x, 1, 4, 3), 1, 2)) == 0);
+}
+
 TEST_CASE("KeyValueCache: a state in place of keys") {
   KeyValueCache cache;
   CHECK(cache.state().empty());

@@ -212,8 +212,13 @@ TEST_CASE("onnx: an exported model has the names of the state dict, open sizes, 
     return reshape(model(in[0]), {-1, 3, 1});
   };
   save_onnx(path, model, randn({2, 5, 4}), forward,
-            {.other = randn({3, 7, 4}), .opset = 21, .inputs = {"in"}, .outputs = {"out"}});
+            {.other = randn({3, 7, 4}),
+             .opset = 21,
+             .inputs = {"in"},
+             .outputs = {"out"},
+             .metadata = {{"words", "a\n猫"}}});
   const onnx::Model saved = onnx::decode(read_bytes(path));
+  CHECK(saved.metadata_props == std::map<std::string, std::string>{{"words", "a\n猫"}});
   CHECK(saved.opset_import == std::map<std::string, int64_t>{{"", 21}});
   const auto text = [](const onnx::ValueInfo& info) {
     std::string all = info.name;
