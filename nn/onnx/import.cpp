@@ -67,15 +67,15 @@ void OnnxModel::add_step(const onnx::Node& node, int64_t opset) {
     const auto found = onnx::operators().find(node.op_type);
     check(found != onnx::operators().end(),
           "the operator is unknown; nn/onnx/README.md lists those that are known");
-    Step step{where, &found->second, onnx::check_node(found->second, node, opset), {}, {}, {}};
-    for (const std::string& name : node.input) {
-      check(name.empty() || numbers_.contains(name), "the input ", quoted(name),
+    Step step{where, &found->second, {}, {}, {}};
+    for (const auto& [input, attribute] : onnx::check_node(found->second, node, opset)) {
+      check(input.empty() || numbers_.contains(input), "the input ", quoted(input),
             " is not defined before the node");
-      step.inputs.push_back(name.empty() ? -1 : numbers_[name]);
+      step.arguments.push_back({input.empty() ? -1 : numbers_[input], attribute});
     }
-    if (node.op_type == "Cast") onnx::check_type(step.attributes[0].i, "the result");
+    if (node.op_type == "Cast") onnx::check_type(step.arguments[1].attribute.item<int64_t>(), "the result");
     if (node.op_type == "Constant" && !node.output.empty()) {
-      const Tensor value = step.op->run({{}, step.attributes, 1})[0];
+      const Tensor value = step.op->run({detail::mapped(step.arguments, &Argument::attribute), 1})[0];
       return add_constant({node.output[0], onnx::element_type(value.dtype()), value}, false, false);
     }
     for (const std::string& name : node.output) step.outputs.push_back(define(name));
@@ -120,10 +120,12 @@ void OnnxModel::note_last_uses() {
   std::set<int64_t> used;
   for (const Owned& owned : owned_) used.insert(owned.value);
   for (const onnx::ValueInfo& output : outputs_) used.insert(numbers_[output.name]);
-  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step)
-    for (const auto* values : {&step->inputs, &step->outputs})
-      for (const int64_t value : *values)
-        if (value >= 0 && used.insert(value).second) step->last.push_back(value);
+  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+    std::vector<int64_t> values = detail::mapped(step->arguments, &Argument::number);
+    values.insert(values.end(), step->outputs.begin(), step->outputs.end());
+    for (const int64_t value : values)
+      if (value >= 0 && used.insert(value).second) step->last.push_back(value);
+  }
 }
 
 void OnnxModel::visit(Visitor& v) {
@@ -146,9 +148,9 @@ std::vector<Tensor> OnnxModel::forward(const std::vector<Tensor>& inputs) const 
   }
   for (const Step& step : steps_)
     with_context(step.where, [&] {
-      onnx::Call call{{}, step.attributes, std::ssize(step.outputs)};
-      for (const int64_t i : step.inputs) call.inputs.push_back(i < 0 ? Tensor() : at(i));
-      const onnx::Values results = step.op->run(call);
+      const auto arguments = detail::mapped(
+          step.arguments, [&](const Argument& in) { return in.number < 0 ? in.attribute : at(in.number); });
+      const std::vector<Tensor> results = step.op->run({arguments, std::ssize(step.outputs)});
       check(step.op->outputs >= 0 || results.size() == step.outputs.size(), "it has ", results.size(),
             " results for ", step.outputs.size(), " outputs");
       for (size_t i = 0; i < step.outputs.size(); ++i)

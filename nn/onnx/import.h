@@ -48,13 +48,18 @@ class OnnxModel : public Layer<OnnxModel> {
   const std::vector<onnx::ValueInfo>& outputs() const { return outputs_; }
 
  private:
-  // A node. Values are numbered; -1 is one that is not given.
+  // An input by its number or, if that is -1, an attribute, undefined if not given.
+  struct Argument {
+    int64_t number;
+    Tensor attribute;
+  };
+  // A node. Values are numbered.
   struct Step {
     std::string where;  // for messages
     const onnx::Operator* op;
-    std::vector<onnx::Attribute> attributes;
-    std::vector<int64_t> inputs, outputs;
-    std::vector<int64_t> last;  // values that no later step reads
+    std::vector<Argument> arguments;
+    std::vector<int64_t> outputs;  // -1 is one that is not needed
+    std::vector<int64_t> last;     // values that no later step reads
   };
   // A value of the model's own: an initializer or, not persistent, a constant. One of the tensors is
   // undefined.
