@@ -7,9 +7,6 @@
 namespace heed::onnx {
 namespace {
 
-using X = const Tensor&;
-using Tensors = std::vector<Tensor>;
-
 Tensor plus(Operand a, Operand b) { return a + b; }
 // f(f(a, b), c) and so on.
 template <Tensor (*f)(Operand, Operand)>
@@ -23,8 +20,8 @@ Tensor each(const Tensors& xs) {
 Tensor quotient(X a, X b) {
   if (a.dtype() != int64 || b.dtype() != int64) return a / b;
   const Shape shape = broadcast_shapes(a.shape(), b.shape());
-  std::vector<int64_t> x = int_list(expand(a, shape));
-  const std::vector<int64_t> y = int_list(expand(b, shape));
+  Ints x = int_list(expand(a, shape));
+  const Ints y = int_list(expand(b, shape));
   for (size_t i = 0; i < x.size(); ++i) {
     check(y[i] != 0 && (x[i] != INT64_MIN || y[i] != -1), "integers: ", x[i], " / ", y[i]);
     x[i] /= y[i];
@@ -43,9 +40,8 @@ Tensor power(X a, X b) {
 // An int32 is held as int64, so a value that it cannot hold throws.
 Tensor cast(X x, int64_t type) {
   const Tensor y = to(x, check_type(type, "the result"));
-  check(static_cast<ElementType>(type) != ElementType::int32 ||
-            all(logical_and(y >= INT32_MIN, y <= INT32_MAX)).item<bool>(),
-        "a value does not fit an int32");
+  const bool is_int32 = type == static_cast<int64_t>(ElementType::int32);
+  check(!is_int32 || all(y == clamp(y, INT32_MIN, INT32_MAX)).item<bool>(), "a value does not fit an int32");
   return y;
 }
 Tensor clip(X x, X least, X most) {
@@ -89,7 +85,7 @@ std::vector<Operator> elementwise_operators() {
        [](X x, double alpha, double gamma) { return elu(x, alpha) * gamma; }},
       {"Softplus", 1, "X", [](X x) { return softplus(x, 1, 40); }},
       {"Softsign", 1, "X", [](X x) { return x / (1 + abs(x)); }},
-      {"Dropout", 12, "X ratio? training_mode? seed=int?", dropout, 2},
+      {"Dropout", 12, "X ratio? training_mode? seed?=int", dropout, 2},
 
       {"Equal", 7, "A B", eq}, {"Greater", 7, "A B", gt}, {"GreaterOrEqual", 12, "A B", ge},
       {"Less", 7, "A B", lt}, {"LessOrEqual", 12, "A B", le}, {"And", 7, "A B", logical_and},

@@ -17,27 +17,23 @@ std::vector<std::string> parts_of(const std::string& text, char separator) {
 // A declared argument: see Operator::arguments.
 struct Declaration {
   explicit Declaration(const std::string& text)
-      : name(text.substr(0, text.find_first_of("?.="))), optional(text.find('?') < text.size()) {
+      : name(text.substr(0, text.find_first_of("?.="))), optional(text[name.size()] == '?') {
     using enum AttributeType;
     static const std::map<std::string, AttributeType> types = {
         {"float", f}, {"int", i}, {"string", s}, {"tensor", t}, {"floats", floats}, {"ints", ints}};
     const std::vector<std::string> parts = parts_of(text, '=');
-    is_input = parts.size() == 1 || parts[0] != name;
-    if (parts.size() == 1) return;
-    std::string number = parts[1];
-    if (const auto found = types.find(number.substr(0, number.find('?'))); found != types.end()) {
-      type = found->second;
-      number.erase(0, found->first.size() + 1);
-    } else if (number[0] == '[' || std::isalpha(number[0])) {
-      type = number[0] == '[' ? strings : s;
-      texts = parts_of(type == s ? number : number.substr(1, number.size() - 2), ',');
-      number = "0";
-    } else {
-      type = number.find('.') < number.size() ? f : i;
-    }
-    if (!number.empty())
-      standard = type == f ? full({}, std::stof(number)) : full({}, std::stoll(number), int64);
     if (parts.size() > 2) only = std::stoll(parts[2]);
+    if (parts.size() == 1) return;
+    if (const auto word = types.find(parts[1]); word != types.end()) {
+      type = word->second;
+    } else if (std::isalpha(parts[1][0])) {
+      texts = parts_of(parts[1], ',');
+      type = texts.size() > 1 ? strings : s;
+      standard = list(Ints{0});
+    } else {
+      type = parts[1].find('.') < parts[1].size() ? f : i;
+      standard = type == f ? full({}, std::stof(parts[1])) : full({}, std::stoll(parts[1]), int64);
+    }
   }
 
   // The values of an attribute; undefined for another type or an unknown text.
@@ -49,8 +45,8 @@ struct Declaration {
     if (type == t) return given.t.values;
     if (type == ints) return list(given.ints);
     if (type == floats) return list(given.floats);
-    if (texts.empty()) return list(std::vector<int64_t>(given.s.begin(), given.s.end()));
-    std::vector<int64_t> positions;
+    if (texts.empty()) return list(Ints(given.s.begin(), given.s.end()));
+    Ints positions;
     for (const std::string& text : type == s ? std::vector{given.s} : given.strings) {
       const std::vector<std::string> known = parts_of(texts[positions.size() % texts.size()], '|');
       positions.push_back(std::ranges::find(known, text) - known.begin());
@@ -58,13 +54,10 @@ struct Declaration {
     }
     return list(positions);
   }
-  bool allows(const Tensor& value) const {
-    return value.defined() && (!only || all(value == *only).item<bool>());
-  }
 
   std::string name;
-  bool is_input, optional;
-  AttributeType type = AttributeType::undefined;  // of an attribute
+  bool optional;
+  AttributeType type = AttributeType::undefined;  // of an input
   std::vector<std::string> texts = {};            // known, in turn
   Tensor standard = {};                           // by default
   std::optional<int64_t> only = {};
@@ -72,15 +65,10 @@ struct Declaration {
 
 }  // namespace
 
-std::vector<int64_t> int_list(const Tensor& x) {
+Ints int_list(X x) {
   if (!x.defined()) return {};
   check_indices(x);
   return x.to_vector<int64_t>();
-}
-
-Scalar number(const Tensor& x) {
-  if (!x.defined()) return 0;
-  return x.dtype() == int64 ? Scalar(x.item<int64_t>()) : Scalar(x.item());
 }
 
 const std::map<std::string, Operator>& operators() {
@@ -112,19 +100,19 @@ std::vector<Argument> check_node(const Operator& op, const Node& node, int64_t o
   auto input = node.input.begin();
   for (const std::string& text : parts_of(op.arguments, ' ')) {
     const Declaration declared(text);
-    Tensor value = declared.standard;
     if (declared.type != AttributeType::undefined) {
-      known += (known.empty() ? "" : " ") + text;
       const auto given = attributes.extract(declared.name);
-      if (given) value = declared.values_of(given.mapped());
-      check(declared.allows(value) || (!given && !value.defined()), "the attribute ", declared.name,
-            " has an unknown type or value; known is ", text);
+      const Tensor value = given ? declared.values_of(given.mapped()) : declared.standard;
+      check(given || declared.optional || value.defined(), "the attribute ", declared.name, " is missing");
+      check(value.defined() ? !declared.only || all(value == *declared.only).item<bool>() : !given,
+            "the attribute ", declared.name, " has an unknown type or value; known is ", text);
+      known += (known.empty() ? "" : " ") + text;
+      arguments.push_back({"", value});
+      continue;
     }
     do {
-      arguments.push_back({"", value});
-      if (declared.is_input && input != node.input.end()) arguments.back().input = *input++;
-      check(declared.optional || value.defined() || !arguments.back().input.empty(), "the ",
-            declared.is_input ? "input " : "attribute ", declared.name, " is missing");
+      arguments.push_back({input == node.input.end() ? "" : *input++, {}});
+      check(declared.optional || !arguments.back().input.empty(), "the input ", declared.name, " is missing");
     } while (text.ends_with("...") && input != node.input.end());
   }
   check(input == node.input.end(), node.input.size(), " inputs; known are \"", op.arguments, "\"");
@@ -134,10 +122,8 @@ std::vector<Argument> check_node(const Operator& op, const Node& node, int64_t o
 }
 
 DType check_type(int64_t type, const std::string& what) {
-  using enum ElementType;
-  const auto known = {float32, float64, int32, int64, boolean};
-  if (std::ranges::count(known, type, [](ElementType one) { return static_cast<int64_t>(one); }) == 0)
-    fail(what, " has the type ", type, " of ONNX; known are float, double, int32, int64 and bool");
+  const bool known = type == 1 || type == 6 || type == 7 || type == 9 || type == 11;  // see ElementType
+  check(known, what, " has the type ", type, " of ONNX; known are float, double, int32, int64 and bool");
   return *dtype_of_element(static_cast<ElementType>(type));
 }
 

@@ -9,90 +9,76 @@
 /// What an ONNX operator means: a row of a table.
 namespace heed::onnx {
 
+using X = const Tensor&;  ///< An argument of most operators.
+using Tensors = std::vector<Tensor>;
+using Ints = std::vector<int64_t>;
+
 /// A vector of these numbers.
 Tensor list(const auto& numbers) { return from_vector(numbers, {std::ssize(numbers)}); }
 /// The numbers of a list such as a shape or axes; none if it is undefined.
-std::vector<int64_t> int_list(const Tensor& x);
-/// The number of a tensor with one element; 0 if it is undefined.
-Scalar number(const Tensor& x);
+Ints int_list(X x);
 
 /// An argument as the parameter of a function; T() if it is not given.
 template <class T>
-T parameter(const Tensor& x) {
-  if constexpr (std::is_same_v<T, Tensor> || std::is_same_v<T, Operand>)
-    return x;
-  else if constexpr (std::is_constructible_v<T, std::nullopt_t>)
-    return x.defined() ? T(parameter<typename T::value_type>(x)) : T();
-  else if constexpr (std::is_arithmetic_v<T>)
-    return x.defined() ? x.item<T>() : T();
-  else if constexpr (std::is_enum_v<T> || std::is_same_v<T, Dim>)
-    return static_cast<T>(parameter<int64_t>(x));
-  else if constexpr (std::is_same_v<T, Scalar>)
-    return number(x);
-  else
-    return T(int_list(x));
+T parameter(X x) {
+  constexpr bool optional = std::is_constructible_v<T, std::nullopt_t>;
+  if constexpr (std::is_same_v<T, Tensor> || std::is_same_v<T, Operand>) return x;
+  if constexpr (optional) return x.defined() ? T(parameter<typename T::value_type>(x)) : T();
+  if constexpr (std::is_arithmetic_v<T>) return x.defined() ? x.item<T>() : T();
+  if constexpr (std::is_same_v<T, Scalar>)
+    return x.defined() && is_floating(x.dtype()) ? Scalar(x.item()) : Scalar(parameter<int64_t>(x));
+  if constexpr (std::is_enum_v<T> || std::is_same_v<T, Dim>) return static_cast<T>(parameter<int64_t>(x));
+  if constexpr (!optional && std::is_constructible_v<T, Ints>) return T(int_list(x));
 }
 
 /// One call of an operator.
 struct Call {
-  const std::vector<Tensor>& arguments;  ///< Inputs and attributes; undefined if not given.
-  int64_t outputs;                       ///< Number of results that are needed.
-  size_t next = 0;                       ///< The first argument that was not taken.
+  const Tensors& arguments;  ///< Inputs and attributes; undefined if not given.
+  int64_t outputs;           ///< Number of results that are needed.
+  size_t next = 0;           ///< The first argument that was not taken.
 
-  /// Takes the next argument, or all others as std::vector<Tensor>. A type that is constructed from a Call
+  /// Takes the next argument, or all others as Tensors. A type that is constructed from a Call
   /// takes its arguments itself.
   template <class T>
   T take() {
     static const Tensor none;
-    if constexpr (std::is_same_v<T, std::vector<Tensor>>)
-      return {arguments.begin() + static_cast<std::ptrdiff_t>(next), arguments.end()};
-    else if constexpr (std::is_constructible_v<T, Call&>)
-      return T(*this);
-    else
-      return parameter<T>(next < arguments.size() ? arguments[next++] : none);
+    constexpr bool by_itself = std::is_constructible_v<T, Call&>, all = std::is_same_v<T, Tensors>;
+    if constexpr (by_itself) return T(*this);
+    if constexpr (all) return {arguments.begin() + static_cast<std::ptrdiff_t>(next), arguments.end()};
+    if constexpr (!by_itself && !all) return parameter<T>(next < arguments.size() ? arguments[next++] : none);
   }
+};
+
+/// Computes a call by a function that returns one tensor, or a vector of several. Its parameters are the
+/// arguments; it may have fewer.
+struct Compute : std::function<Tensors(Call)> {
+  template <class Result, class... Parameters>
+  Compute(Result (*f)(Parameters...))
+      : function([f](Call call) -> Tensors {
+          return {std::apply(f, std::tuple{call.take<std::decay_t<Parameters>>()...})};
+        }) {}
+  Compute(auto f) : Compute(+f) {}  ///< A lambda without captures.
 };
 
 /// A row, such as {"LeakyRelu", 6, "X alpha=0.01", leaky_relu}.
 struct Operator {
-  /// f(arguments...) returns one tensor, or a vector of several. It may have fewer parameters than there are
-  /// arguments.
-  template <class F>
-  Operator(const char* its_name, int64_t its_since, std::string declared, F f, int64_t most_outputs = 1)
-      : name(its_name),
-        since(its_since),
-        arguments(std::move(declared)),
-        run(calling(+f)),
-        outputs(most_outputs) {}
-
   std::string name;
   int64_t since;  ///< The first opset in which it has this meaning.
   /// Declarations, with spaces between them. Inputs are declared by their names:
   ///
-  ///   X  B?  X...            "?" marks an optional one, "..." as many as there are
+  ///   X  B?  X...                   "?" marks an optional one, "..." as many as there are
   ///
   /// Attributes are tensors too. A text is its position among those that are known, or the codes of its
   /// characters.
   ///
-  ///   axis=-1  alpha=0.01    a number and its default
-  ///   stash_type=1=1         a number, its default, and the only one that is known
-  ///   mode=constant|edge     one of these texts; the first is the default
-  ///   types=[Tanh|Relu,Tanh] a list that repeats this pattern of texts
-  ///   to=int  scale=float?   a type: int, float, string, tensor, ints or floats; "?" marks an optional one
-  ///   strides=ints?1=2       its default, and the only number that is known
-  ///   axes?=ints             an input that may be an attribute instead
+  ///   axis=-1  alpha=0.01           a number and its default
+  ///   mode=constant|edge            one of these texts; the first is the default
+  ///   types=Tanh|Relu,Tanh          a list that repeats this pattern of texts
+  ///   to=int  scale?=float          a type: int, float, string, tensor, ints or floats; "?" marks an
+  ///   optional one stash_type=1=1  strides?=ints=1   the only number that is known
   std::string arguments;
-  std::function<std::vector<Tensor>(Call)> run;
-  int64_t outputs;  ///< The most that it has; -1: any number.
-
- private:
-  template <class Result, class... Parameters>
-  static auto calling(Result (*f)(Parameters...)) {
-    return [f](Call call) -> std::vector<Tensor> {
-      return {
-          std::apply(f, std::tuple<std::decay_t<Parameters>...>{call.take<std::decay_t<Parameters>>()...})};
-    };
-  }
+  Compute run;
+  int64_t outputs = 1;  ///< The most that it has; -1: any number.
 };
 
 /// All operators by name. nn/onnx/README.md describes the tables.

@@ -8,16 +8,10 @@
 namespace heed::onnx {
 namespace {
 
-using X = const Tensor&;
-using Ints = std::vector<int64_t>;
-using Tensors = std::vector<Tensor>;
-
 // Positions, of which negative ones count from the back.
 Tensor positions(X index, int64_t size) { return where(index < 0, index + size, index); }
 // Axes, by default the first ones.
-Ints axes_or_first(const std::optional<Ints>& axes, int64_t count) {
-  return axes ? *axes : int_list(arange(count, int64));
-}
+Ints axes_or_first(X axes, int64_t count) { return int_list(axes.defined() ? axes : arange(count, int64)); }
 
 Tensor constant(X value, X value_int, X value_ints, X value_float, X value_floats) {
   for (X given : {value, value_int, value_ints, value_float, value_floats})
@@ -27,8 +21,7 @@ Tensor constant(X value, X value_int, X value_ints, X value_float, X value_float
 Tensor range(X start, X limit, X delta) {
   const double count = std::ceil((limit.item() - start.item()) / delta.item());
   check(std::isfinite(count), "delta is 0, or a bound is infinite");
-  return count <= 0 ? zeros({0}, start.dtype())
-                    : arange(number(start), number(limit), number(delta), start.dtype());
+  return start + delta * arange(std::max(0.0, count), start.dtype());
 }
 Tensor one_hot_values(X indices, int64_t classes, X off_and_on, int64_t axis) {
   const Tensor index = unsqueeze(to(indices, int64), axis);
@@ -37,9 +30,6 @@ Tensor one_hot_values(X indices, int64_t classes, X off_and_on, int64_t axis) {
                select(off_and_on, 0, 0));
 }
 
-Tensor shape_between(X x, int64_t start, std::optional<int64_t> end) {
-  return slice(list(IntList(x.shape())), 0, start, end.value_or(x.dim()));
-}
 Tensor reshape_to(X x, Ints shape, bool allow_zero) {
   for (size_t i = 0; i < shape.size() && !allow_zero; ++i)
     if (shape[i] == 0) shape[i] = x.size(static_cast<int64_t>(i));
@@ -64,33 +54,29 @@ Tensor unsqueeze_at(X x, const Ints& axes) {
 Tensor transpose_by(X x, const std::optional<Shape>& perm) {
   return permute(x, perm ? *perm : Shape(int_list(arange(x.dim() - 1, -1, -1, int64))));
 }
-Tensors split_into(X x, const std::optional<IntList>& sizes, int64_t axis, std::optional<int64_t> parts,
-                   const Call& call) {
-  check(!parts || *parts == call.outputs, "num_outputs is ", parts.value_or(0), ", not ", call.outputs);
-  if (sizes) return split(x, *sizes, axis);
-  return split(x, std::max<int64_t>(1, (x.size(axis) + call.outputs - 1) / call.outputs), axis);
+Tensors split_into(X x, X sizes, int64_t axis, std::optional<int64_t> count, const Call& call) {
+  const int64_t parts = call.outputs, size = x.size(axis);
+  check(count.value_or(parts) == parts, "num_outputs is ", count.value_or(0), ", not ", parts);
+  return sizes.defined() ? split(x, IntList(int_list(sizes)), axis)
+                         : split(x, std::max<int64_t>(1, (size + parts - 1) / parts), axis);
 }
 // x[start], x[start + step], ... before `end`; a negative step counts down.
 Tensor slice_along(X x, int64_t axis, int64_t start, int64_t end, int64_t step) {
   const int64_t size = x.size(axis);
   check(step != 0, "a step is 0");
-  if (step > 0 || size == 0) return slice(x, axis, start, end, std::clamp<int64_t>(step, 1, size + 1));
-  const auto from_back = [&](int64_t at, int64_t least) {
-    return size - 1 - std::clamp(at < 0 ? at + size : at, least, size - 1);
-  };
-  return slice(flip(x, {axis}), axis, from_back(start, 0), from_back(end, -1), -std::max(step, -size));
+  if (step > 0) return slice(x, axis, start, end, std::min(step, size + 1));
+  return slice(flip(x, {axis}), axis, std::min(-1 - start, size - 1), -1 - end, -std::max(step, -size - 1));
 }
-Tensor slice_of(X x, const Ints& starts, const Ints& ends, const std::optional<Ints>& given_axes,
-                const std::optional<Ints>& given_steps) {
+Tensor slice_of(X x, const Ints& starts, const Ints& ends, X given_axes, const std::optional<Ints>& each) {
   const Ints axes = axes_or_first(given_axes, std::ssize(starts));
-  const Ints steps = given_steps.value_or(Ints(starts.size(), 1));
+  const Ints steps = each.value_or(Ints(starts.size(), 1));
   check(starts.size() == axes.size() && ends.size() == axes.size() && steps.size() == axes.size(),
         "starts, ends, axes and steps have different lengths");
   Tensor y = x;
   for (size_t i = 0; i < axes.size(); ++i) y = slice_along(y, axes[i], starts[i], ends[i], steps[i]);
   return y;
 }
-Tensor pad_by(X x, const Ints& pads, Scalar value, const std::optional<Ints>& given_axes) {
+Tensor pad_by(X x, const Ints& pads, Scalar value, X given_axes) {
   const Ints axes = axes_or_first(given_axes, x.dim());
   check(pads.size() == 2 * axes.size(), pads.size(), " pads for ", axes.size(), " axes");
   IntList all(static_cast<size_t>(2 * x.dim()), 0);
@@ -108,12 +94,14 @@ Tensor gather_along(X x, X index, int64_t axis) {
   for (int64_t d = 0; d < index.dim(); ++d) shape.insert(axis + d, index.size(d));
   return reshape(index_select(x, axis, reshape(positions(index, x.size(axis)), {-1})), shape);
 }
-Tensor scatter_along(X x, X index, X updates, int64_t axis, bool adds) {
-  return (adds ? scatter_add : scatter)(x, axis, positions(index, x.size(axis)), updates);
-}
 Tensors top_k(X x, int64_t k, int64_t axis, bool largest) {
   const auto [values, indices] = topk(x, k, axis, largest);
   return {values, indices};
+}
+// A reduction over the axes of an input, or of an attribute in older opsets, or over all.
+template <auto f>
+Tensor reduced(X x, const std::optional<Dims>& axes, const Dims& attribute, bool keepdim) {
+  return f(x, axes.value_or(attribute), keepdim);
 }
 Tensor product_over(X x, const Dims& dims, bool keepdim) {
   Tensor y = x;
@@ -141,21 +129,23 @@ Tensor cross_entropy_loss(X scores, X labels, X weights, std::optional<int64_t> 
 // clang-format off
 std::vector<Operator> shape_operators() {
   using D = const Dims&;
-  const std::string reduced = "X axes?=ints keepdims=1 noop_with_empty_axes=0=0";
+  const std::string axes = "X axes? axes?=ints keepdims=1 noop_with_empty_axes=0=0";
   return {
-      {"Constant", 9, "value=tensor? value_int=int? value_ints=ints? value_float=float? value_floats=floats?", constant},
-      {"ConstantOfShape", 9, "shape value=tensor?",
+      {"Constant", 9, "value?=tensor value_int?=int value_ints?=ints value_float?=float value_floats?=floats", constant},
+      {"ConstantOfShape", 9, "shape value?=tensor",
        [](const Shape& shape, X value) { return value.defined() ? expand(reshape(value, {}), shape) : zeros(shape); }},
       {"Range", 11, "start limit delta stash_type=1=1", range},
       {"OneHot", 9, "indices depth values axis=-1", one_hot_values},
 
-      {"Shape", 1, "X start=0 end=int?", shape_between}, {"Size", 1, "X", [](X x) { return full({}, x.numel(), int64); }},
+      {"Size", 1, "X", [](X x) { return full({}, x.numel(), int64); }},
+      {"Shape", 1, "X start=0 end?=int", [](X x, int64_t start, std::optional<int64_t> end) {
+         return slice(list(IntList(x.shape())), 0, start, end.value_or(x.dim())); }},
       {"Reshape", 5, "X shape allowzero=0", reshape_to}, {"Flatten", 1, "X axis=1", flatten_at},
       {"Squeeze", 13, "X axes?", squeeze_at}, {"Unsqueeze", 13, "X axes", unsqueeze_at},
-      {"Transpose", 1, "X perm=ints?", transpose_by}, {"Tile", 6, "X repeats", repeat},
+      {"Transpose", 1, "X perm?=ints", transpose_by}, {"Tile", 6, "X repeats", repeat},
       {"Expand", 8, "X shape", [](X x, const Shape& shape) { return expand(x, broadcast_shapes(x.shape(), shape)); }},
       {"Concat", 4, "axis=int X...", [](int64_t axis, const Tensors& xs) { return cat(xs, axis); }},
-      {"Split", 13, "X split? axis=0 num_outputs=int?", split_into, -1},
+      {"Split", 13, "X split? axis=0 num_outputs?=int", split_into, -1},
       {"Slice", 10, "X starts ends axes? steps?", slice_of},
       {"Pad", 11, "X pads value? axes? mode=constant|constant", pad_by},
       {"Trilu", 14, "X k? upper=1", [](X x, int64_t k, bool upper) { return (upper ? triu : tril)(x, k); }},
@@ -163,23 +153,25 @@ std::vector<Operator> shape_operators() {
       {"Gather", 1, "X indices axis=0", gather_along},
       {"GatherElements", 11, "X indices axis=0",
        [](X x, X index, int64_t axis) { return gather(x, axis, positions(index, x.size(axis))); }},
-      {"ScatterElements", 11, "X indices updates axis=0 reduction=none|add", scatter_along},
+      {"ScatterElements", 11, "X indices updates axis=0 reduction=none|add",
+       [](X x, X index, X updates, int64_t axis, bool adds) {
+         return (adds ? scatter_add : scatter)(x, axis, positions(index, x.size(axis)), updates); }},
       {"NonZero", 9, "X", [](X x) { return transpose(nonzero(x)); }},
       {"CumSum", 11, "X axis exclusive=0=0 reverse=0=0", cumsum},
       {"TopK", 10, "X K axis=-1 largest=1 sorted=1", top_k, 2},
       {"ArgMax", 1, "X axis=0 keepdims=1 select_last_index=0=0", argmax},
       {"ArgMin", 1, "X axis=0 keepdims=1 select_last_index=0=0", argmin},
 
-      {"ReduceSum", 11, reduced, sum}, {"ReduceMean", 11, reduced, mean}, {"ReduceMax", 11, reduced, amax},
-      {"ReduceMin", 11, reduced, amin}, {"ReduceProd", 11, reduced, product_over},
-      {"ReduceL1", 11, reduced, [](X x, D dims, bool keep) { return sum(abs(x), dims, keep); }},
-      {"ReduceL2", 11, reduced, [](X x, D dims, bool keep) { return norm(x, 2, dims, keep); }},
-      {"ReduceSumSquare", 11, reduced, [](X x, D dims, bool keep) { return sum(square(x), dims, keep); }},
-      {"ReduceLogSum", 11, reduced, [](X x, D dims, bool keep) { return log(sum(x, dims, keep)); }},
-      {"ReduceLogSumExp", 11, reduced, logsumexp},
+      {"ReduceSum", 11, axes, reduced<sum>}, {"ReduceMean", 11, axes, reduced<mean>},
+      {"ReduceMax", 11, axes, reduced<amax>}, {"ReduceMin", 11, axes, reduced<amin>},
+      {"ReduceProd", 11, axes, reduced<product_over>}, {"ReduceLogSumExp", 11, axes, reduced<logsumexp>},
+      {"ReduceL1", 11, axes, reduced<[](X x, D dims, bool keep) { return sum(abs(x), dims, keep); }>},
+      {"ReduceL2", 11, axes, reduced<[](X x, D dims, bool keep) { return norm(x, 2, dims, keep); }>},
+      {"ReduceSumSquare", 11, axes, reduced<[](X x, D dims, bool keep) { return sum(square(x), dims, keep); }>},
+      {"ReduceLogSum", 11, axes, reduced<[](X x, D dims, bool keep) { return log(sum(x, dims, keep)); }>},
 
       {"Softmax", 13, "X axis=-1", softmax}, {"LogSoftmax", 13, "X axis=-1", log_softmax},
-      {"SoftmaxCrossEntropyLoss", 12, "scores labels weights? ignore_index=int? reduction=mean|sum|none", cross_entropy_loss},
+      {"SoftmaxCrossEntropyLoss", 12, "scores labels weights? ignore_index?=int reduction=mean|sum|none", cross_entropy_loss},
       {"MatMul", 1, "A B", matmul}, {"Gemm", 7, "A B C? alpha=1.0 beta=1.0 transA=0 transB=0", gemm},
       {"Einsum", 12, "equation=string X...",
        [](const Ints& codes, const Tensors& xs) { return einsum(std::string(codes.begin(), codes.end()), xs); }},

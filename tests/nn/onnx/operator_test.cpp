@@ -87,7 +87,7 @@ TEST_CASE("onnx: arguments of a node are inputs by name, and attributes with the
   const auto gelu = arguments("Gelu", {"x"}, {attribute("approximate", "tanh")});
   CHECK(gelu.at(1).value.item<int64_t>() == 1);
   const auto reduced = arguments("ReduceSum", {"x"}, {attribute("axes", {1, 2})});
-  CHECK(reduced.at(1).value.to_vector<int64_t>() == std::vector<int64_t>{1, 2});
+  CHECK(reduced.at(2).value.to_vector<int64_t>() == std::vector<int64_t>{1, 2});
   CHECK(arguments("ReduceSum", {"x", "a"}, {}).at(1).input == "a");
   const auto joined = arguments("Concat", {"x", "y", "z"}, {attribute("axis", int64_t{1})});
   REQUIRE(joined.size() == 4);
