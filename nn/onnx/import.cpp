@@ -70,14 +70,14 @@ void OnnxModel::add_step(const onnx::Node& node, int64_t opset) {
   with_context(where, [&] {
     check(node.domain.empty() || node.domain == "ai.onnx", "the domain ", quoted(node.domain), " is unknown");
     const auto found = onnx::operators().find(node.op_type);
-    check(found != onnx::operators().end(),
-          "the operator is unknown; nn/onnx/README.md lists those that are known");
+    check(found != onnx::operators().end(), "the operator is unknown; see nn/onnx/README.md");
     Step step{where, &found->second, {}, {}};
     for (const auto& [input, attribute] : onnx::check_node(found->second, node, opset)) {
-      check(input.empty() || numbers_.contains(input), "the input ", quoted(input),
+      const bool is_input = !input.empty();
+      check(!is_input || numbers_.contains(input), "the input ", quoted(input),
             " is not defined before the node");
-      step.arguments.emplace_back(input.empty() ? -1 : numbers_[input], attribute);
-      if (!input.empty()) ++uses_[static_cast<size_t>(numbers_[input])];
+      step.arguments.emplace_back(is_input ? numbers_[input] : -1, attribute);
+      if (is_input) ++uses_[static_cast<size_t>(numbers_[input])];
     }
     if (node.op_type == "Cast") onnx::check_type(step.arguments[1].second.item<int64_t>(), "the result");
     if (node.op_type == "Constant" && !node.output.empty()) {
@@ -87,7 +87,7 @@ void OnnxModel::add_step(const onnx::Node& node, int64_t opset) {
     }
     for (const std::string& name : node.output) step.outputs.push_back(define(name));
     while (!step.outputs.empty() && step.outputs.back() < 0) step.outputs.pop_back();
-    steps_.push_back(std::move(step));
+    if (!step.outputs.empty()) steps_.push_back(std::move(step));
   });
 }
 

@@ -25,9 +25,8 @@ struct Windows {
   // For windows of this size, the options pad as much on both sides, and pooling at most half of it. Returns
   // the rest, for pad().
   IntList split_padding(const Shape& size, bool pooling = false) {
-    const int64_t dims = size.dim();
-    check(pads.empty() || (std::ssize(pads) == 2 * dims && !valid), "pads has ", pads.size(),
-          " numbers, not ", 2 * dims, ", or auto_pad is VALID");
+    const int64_t dims = size.dim(), count = valid ? 0 : 2 * dims;
+    check(pads.empty() || std::ssize(pads) == count, "pads has ", pads.size(), " numbers, not ", count);
     Dims both;
     IntList rest;
     for (int64_t i = 0; i < dims && !pads.empty(); ++i) {
@@ -98,8 +97,8 @@ Tensors recurrent(X x, X w, X r, X b, X lengths, X initial_h, Call call) {
   check(x.dim() == 3 && w.dim() == 3 && r.dim() == 3, "X, W and R must have 3 dimensions");
   const int64_t B = x.size(1), H = r.size(2), directions = direction == 2 ? 2 : 1;
   const Tensor bias = b.defined() ? b : zeros({directions, 2 * r.size(1)}, x.dtype());
-  check(w.size(0) == directions && bias.shape() == Shape{directions, 2 * r.size(1)}, "W is ", w.shape(),
-        ", B ", bias.shape(), " for ", directions == 2 ? "bidirectional" : "one direction");
+  check(w.size(0) == directions, "W is ", w.shape(), " for ", directions == 2 ? "bidirectional" : "one way");
+  check(bias.shape() == Shape{directions, 2 * r.size(1)}, "B is ", bias.shape(), " for R ", r.shape());
   const Ints order = lstm ? Ints{0, 2, 3, 1} : kind == Recurrence::gru ? Ints{1, 0, 2} : Ints{0};
   // The rows of heed's gates among those of ONNX.
   const auto gates = [&](X of_all, int64_t d) {

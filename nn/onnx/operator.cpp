@@ -82,8 +82,7 @@ const std::map<std::string, Operator>& operators() {
 }
 
 std::vector<Argument> check_node(const Operator& op, const Node& node, int64_t opset) {
-  check(opset >= op.since, "this form of the operator exists since opset ", op.since,
-        ", and the model has opset ", opset, "; export it with a newer one");
+  check(opset >= op.since, "it is known since opset ", op.since, ", and the model has opset ", opset);
   const auto last = std::ranges::find_if_not(node.output.rbegin(), node.output.rend(), &std::string::empty);
   check(op.outputs < 0 || node.output.rend() - last <= op.outputs, node.output.size(), " outputs; known are ",
         op.outputs);

@@ -37,8 +37,8 @@ struct Call {
   int64_t outputs;           ///< Number of results that are needed.
   size_t next = 0;           ///< The first argument that was not taken.
 
-  /// Takes the next argument, or all others as Tensors. A type that is constructed from a Call
-  /// takes its arguments itself.
+  /// Takes the next argument, or all others as Tensors. A type that is constructed from a Call takes its
+  /// arguments itself.
   template <class T>
   T take() {
     static const Tensor none;
@@ -49,8 +49,8 @@ struct Call {
   }
 };
 
-/// Computes a call by a function that returns one tensor, or a vector of several. Its parameters are the
-/// arguments; it may have fewer.
+/// Computes a call by a function of its arguments, which may have fewer parameters, and returns one tensor or
+/// a vector of several.
 struct Compute : std::function<Tensors(Call)> {
   template <class Result, class... Parameters>
   Compute(Result (*f)(Parameters...))
@@ -64,18 +64,19 @@ struct Compute : std::function<Tensors(Call)> {
 struct Operator {
   std::string name;
   int64_t since;  ///< The first opset in which it has this meaning.
-  /// Declarations, with spaces between them. Inputs are declared by their names:
+  /// Declarations in the order of the function's parameters, with spaces between them. An input has a name,
+  /// and "?" if it is optional, or "..." if there are any number:
   ///
-  ///   X  B?  X...                   "?" marks an optional one, "..." as many as there are
+  ///   X  B?  X...
   ///
-  /// Attributes are tensors too. A text is its position among those that are known, or the codes of its
+  /// An attribute is a tensor too. A text is its position among those that are known, or the codes of its
   /// characters.
   ///
-  ///   axis=-1  alpha=0.01           a number and its default
-  ///   mode=constant|edge            one of these texts; the first is the default
-  ///   types=Tanh|Relu,Tanh          a list that repeats this pattern of texts
-  ///   to=int  scale?=float          a type: int, float, string, tensor, ints or floats; "?" marks an
-  ///   optional one stash_type=1=1  strides?=ints=1   the only number that is known
+  ///   axis=-1  alpha=0.01        a number and its default
+  ///   mode=constant|edge         one of these texts; the first is the default
+  ///   types=Tanh|Relu,Tanh       a list that repeats this pattern of texts
+  ///   to=int  scale?=float       int, float, string, tensor, ints or floats; "?" if it is optional
+  ///   layout=0=0  pads?=ints=1   the only number that is known
   std::string arguments;
   Compute run;
   int64_t outputs = 1;  ///< The most that it has; -1: any number.

@@ -19,7 +19,7 @@ Tensor constant(X value, X value_int, X value_ints, X value_float, X value_float
   fail("it has no value");
 }
 Tensor range(X start, X limit, X delta) {
-  const double count = std::ceil((limit.item() - start.item()) / delta.item());
+  const double count = std::ceil((limit - start).item() / delta.item());
   check(std::isfinite(count), "delta is 0, or a bound is infinite");
   return start + delta * arange(std::max(0.0, count), start.dtype());
 }
@@ -50,9 +50,6 @@ Tensor unsqueeze_at(X x, const Ints& axes) {
   if (!axes.empty())
     for (const int64_t axis : check_dims(y.dim() + std::ssize(axes), axes)) y = unsqueeze(y, axis);
   return y;
-}
-Tensor transpose_by(X x, const std::optional<Shape>& perm) {
-  return permute(x, perm ? *perm : Shape(int_list(arange(x.dim() - 1, -1, -1, int64))));
 }
 Tensors split_into(X x, X sizes, int64_t axis, std::optional<int64_t> count, const Call& call) {
   const int64_t parts = call.outputs, size = x.size(axis);
@@ -93,10 +90,6 @@ Tensor gather_along(X x, X index, int64_t axis) {
   Shape shape = x.shape().erased(axis);
   for (int64_t d = 0; d < index.dim(); ++d) shape.insert(axis + d, index.size(d));
   return reshape(index_select(x, axis, reshape(positions(index, x.size(axis)), {-1})), shape);
-}
-Tensors top_k(X x, int64_t k, int64_t axis, bool largest) {
-  const auto [values, indices] = topk(x, k, axis, largest);
-  return {values, indices};
 }
 // A reduction over the axes of an input, or of an attribute in older opsets, or over all.
 template <auto f>
@@ -142,7 +135,9 @@ std::vector<Operator> shape_operators() {
          return slice(list(IntList(x.shape())), 0, start, end.value_or(x.dim())); }},
       {"Reshape", 5, "X shape allowzero=0", reshape_to}, {"Flatten", 1, "X axis=1", flatten_at},
       {"Squeeze", 13, "X axes?", squeeze_at}, {"Unsqueeze", 13, "X axes", unsqueeze_at},
-      {"Transpose", 1, "X perm?=ints", transpose_by}, {"Tile", 6, "X repeats", repeat},
+      {"Tile", 6, "X repeats", repeat},
+      {"Transpose", 1, "X perm?=ints", [](X x, X perm) {
+         return permute(x, int_list(perm.defined() ? perm : arange(x.dim() - 1, -1, -1, int64))); }},
       {"Expand", 8, "X shape", [](X x, const Shape& shape) { return expand(x, broadcast_shapes(x.shape(), shape)); }},
       {"Concat", 4, "axis=int X...", [](int64_t axis, const Tensors& xs) { return cat(xs, axis); }},
       {"Split", 13, "X split? axis=0 num_outputs?=int", split_into, -1},
@@ -158,7 +153,9 @@ std::vector<Operator> shape_operators() {
          return (adds ? scatter_add : scatter)(x, axis, positions(index, x.size(axis)), updates); }},
       {"NonZero", 9, "X", [](X x) { return transpose(nonzero(x)); }},
       {"CumSum", 11, "X axis exclusive=0=0 reverse=0=0", cumsum},
-      {"TopK", 10, "X K axis=-1 largest=1 sorted=1", top_k, 2},
+      {"TopK", 10, "X K axis=-1 largest=1 sorted=1", [](X x, int64_t k, int64_t axis, bool largest) {
+         const auto [values, indices] = topk(x, k, axis, largest);
+         return Tensors{values, indices}; }, 2},
       {"ArgMax", 1, "X axis=0 keepdims=1 select_last_index=0=0", argmax},
       {"ArgMin", 1, "X axis=0 keepdims=1 select_last_index=0=0", argmin},
 
