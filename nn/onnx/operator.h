@@ -9,9 +9,9 @@
 /// What an ONNX operator means: a row of a table.
 namespace heed::onnx {
 
-using X = const Tensor&;  ///< An argument of most operators.
-using Tensors = std::vector<Tensor>;
-using Ints = std::vector<int64_t>;
+using X = const Tensor&;              ///< An argument of most operators.
+using Tensors = std::vector<Tensor>;  ///< Any number of arguments, or several results.
+using Ints = std::vector<int64_t>;    ///< Such as axes.
 
 /// A vector of these numbers.
 Tensor list(const auto& numbers) { return from_vector(numbers, {std::ssize(numbers)}); }
