@@ -48,16 +48,14 @@ class OnnxModel : public Layer<OnnxModel> {
   const std::vector<onnx::ValueInfo>& outputs() const { return outputs_; }
 
  private:
-  // A node. Values are numbered; -1 is one that is not given.
+  // A node. Values are numbered; -1 is none.
   struct Step {
     std::string where;  // for messages
     const onnx::Operator* op;
-    std::vector<onnx::Attribute> attributes;
-    std::vector<int64_t> inputs, outputs;
-    std::vector<int64_t> last;  // values that no later step reads
+    std::vector<std::pair<int64_t, Tensor>> arguments;  // inputs, or attributes without a number
+    std::vector<int64_t> outputs;
   };
-  // A value of the model's own: an initializer or, not persistent, a constant. One of the tensors is
-  // undefined.
+  // A value of the model's own: an initializer or, not persistent, a constant. One tensor is undefined.
   struct Owned {
     std::string name;
     int64_t value;
@@ -68,10 +66,10 @@ class OnnxModel : public Layer<OnnxModel> {
   int64_t define(const std::string& name);
   void add_constant(const onnx::Constant& constant, bool learned, bool persistent);
   void add_step(const onnx::Node& node, int64_t opset);
-  void note_last_uses();
 
   std::vector<onnx::ValueInfo> inputs_, outputs_;
   std::map<std::string, int64_t> numbers_;  // of the values
+  std::vector<int64_t> uses_;               // of each value, by steps and as an output
   std::vector<Owned> owned_;
   std::vector<Step> steps_;
 };

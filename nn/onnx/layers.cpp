@@ -3,263 +3,232 @@
 #include "autograd/ops/norm.h"
 #include "autograd/ops/recurrent.h"
 #include "nn/attention/linear_attention.h"
+#include "nn/attention/mask.h"
 #include "nn/attention/scaled_dot_product.h"
 #include "nn/onnx/operator.h"
 
 namespace heed::onnx {
 namespace {
 
-using C = const Call&;
-
-// The sizes of x from a dimension on.
-Shape sizes_from(const Tensor& x, int64_t dim) {
-  dim = check_dim(x.dim(), dim);
-  return Shape(x.shape().data() + dim, x.dim() - dim);
-}
-Dims last_dims(const Tensor& x, int64_t count) {
-  return Shape(arange(x.dim() - count, x.dim(), 1, int64).to_vector<int64_t>());
+// The dimensions of x from one on, and their sizes.
+Dims dims_from(X x, int64_t dim) { return Shape(int_list(arange(check_dim(x, dim), x.dim(), 1, int64))); }
+Shape sizes_from(X x, int64_t dim) {
+  return detail::mapped(dims_from(x, dim), [&](int64_t d) { return x.size(d); });
 }
 
-// A list with a number for each dimension of an image, or one number if it is not given.
-Dims numbers(C c, const char* name, int64_t otherwise) {
-  return c.has(name) ? Dims(Shape(c.ints(name))) : Dims(otherwise);
-}
-// The padding around images of `dims` dimensions, in the order of pad().
-IntList pads_of(C c, int64_t dims) {
-  const std::vector<int64_t>& given = c.ints("pads");
-  check(given.empty() || (std::ssize(given) == 2 * dims && c.s("auto_pad") == "NOTSET"), "pads has ",
-        given.size(), " numbers, not ", 2 * dims, ", or auto_pad is VALID");
+// The attributes of windows in images, as options of heed's operations.
+struct Windows {
+  explicit Windows(Call& call) : valid(call.take<bool>()), pads(call.take<IntList>()) {
+    options.stride = call.take<std::optional<Dims>>().value_or(1);
+    options.dilation = call.take<std::optional<Dims>>().value_or(1);
+  }
+  // For windows of this size, the options pad as much on both sides, and pooling at most half of it. Returns
+  // the rest, for pad().
+  IntList split_padding(const Shape& size, bool pooling = false) {
+    const int64_t dims = size.dim(), count = valid ? 0 : 2 * dims;
+    check(pads.empty() || std::ssize(pads) == count, "pads has ", pads.size(), " numbers, not ", count);
+    Dims both;
+    IntList rest;
+    for (int64_t i = 0; i < dims && !pads.empty(); ++i) {
+      const int64_t before = pads.begin()[i], after = pads.begin()[dims + i];
+      both.push_back(std::max<int64_t>(0, std::min({before, after, pooling ? size[i] / 2 : INT64_MAX})));
+      rest.insert(rest.begin(), {before - both[i], after - both[i]});
+    }
+    if (!pads.empty()) options.padding = both;
+    return std::ranges::count(rest, 0) == std::ssize(rest) ? IntList() : rest;
+  }
+
+  bool valid;  // no padding
   IntList pads;
-  for (size_t i = given.size() / 2; i-- > 0;)
-    pads.insert(pads.end(), {given[i], given[i + given.size() / 2]});
-  return pads;
-}
-// The padding on each side if it is the same on both, else nullopt.
-std::optional<Dims> equal_pads(const IntList& pads) {
-  Dims padding(pads.empty() ? Dims(0) : Dims());
-  for (size_t i = pads.size(); i > 0; i -= 2) {
-    if (pads[i - 1] != pads[i - 2]) return {};
-    padding.push_back(pads[i - 1]);
-  }
-  return padding;
-}
-ConvOptions conv_options(C c, const std::optional<Dims>& padding, int64_t groups = 1) {
-  ConvOptions options{
-      .stride = numbers(c, "strides", 1), .dilation = numbers(c, "dilations", 1), .groups = groups};
-  static_cast<Dims&>(options.padding) = padding.value_or(0);
-  return options;
-}
+  ConvOptions options = {};
+};
+Tensor padded(X x, const IntList& pads, Scalar value = 0) { return pads.empty() ? x : pad(x, pads, value); }
 
-Tensor conv(C c) {
-  const Shape window = sizes_from(c[1], 2);
-  check(!c.has("kernel_shape") || Shape(c.ints("kernel_shape")) == window, "kernel_shape is not that of W");
-  const IntList pads = pads_of(c, window.dim());
-  const std::optional<Dims> padding = equal_pads(pads);
-  const Tensor x = padding ? c[0] : pad(c[0], pads);
-  return (window.dim() == 1 ? conv1d : conv2d)(x, c[1], c[2], conv_options(c, padding, c.i("group")));
+Tensor conv(X x, X weight, X bias, Windows windows, int64_t groups, const std::optional<Shape>& kernel) {
+  const Shape size = sizes_from(weight, 2);
+  check(!kernel || *kernel == size, "kernel_shape is not that of W");
+  const Tensor in = padded(x, windows.split_padding(size));
+  windows.options.groups = groups;
+  return (size.dim() == 1 ? conv1d : conv2d)(in, weight, bias, windows.options);
 }
-Tensor conv_transpose(C c) {
-  const Shape window = sizes_from(c[1], 2);
-  const std::optional<Dims> padding = equal_pads(pads_of(c, window.dim()));
-  check(padding.has_value(), "pads differ before and after the images");
-  ConvOptions options = conv_options(c, padding, c.i("group"));
-  options.output_padding = numbers(c, "output_padding", 0);
-  return (window.dim() == 1 ? conv_transpose1d : conv_transpose2d)(c[0], c[1], c[2], options);
+Tensor conv_transpose(X x, X weight, X bias, Windows windows, int64_t groups, std::optional<Dims> added) {
+  const Shape size = sizes_from(weight, 2);
+  check(windows.split_padding(size).empty(), "pads differ before and after the images");
+  windows.options.groups = groups;
+  windows.options.output_padding = added.value_or(0);
+  return (size.dim() == 1 ? conv_transpose1d : conv_transpose2d)(x, weight, bias, windows.options);
 }
-Tensor fold_columns(C c) {
-  const Shape window(c[2].to_vector<int64_t>());
-  const std::optional<Dims> padding = equal_pads(pads_of(c, window.dim()));
-  check(padding.has_value(), "pads differ before and after the images");
-  return fold(c[0], Shape(c[1].to_vector<int64_t>()), window, conv_options(c, padding));
+Tensor fold_columns(X x, const Shape& images, const Shape& size, Windows windows) {
+  check(windows.split_padding(size).empty(), "pads differ before and after the images");
+  return fold(x, images, size, windows.options);
 }
-Tensor pool(C c, bool largest) {
-  const Shape window(c.ints("kernel_shape"));
-  const IntList pads = pads_of(c, window.dim());
-  std::optional<Dims> padding = equal_pads(pads);
-  const auto fits = [&](const Dims& sides) {  // else it is more than heed pads
-    return std::ranges::equal(sides, window, [](int64_t side, int64_t size) { return 2 * side <= size; });
-  };
-  if (padding && padding->dim() == window.dim() && !fits(*padding)) padding.reset();
-  const bool signal = window.dim() == 1, ceil = c.i("ceil_mode") != 0,
-             counts = largest || c.i("count_include_pad");
-  check(padding || !ceil, "ceil_mode, and pads that are large or differ before and after the images");
-  const Dims stride = numbers(c, "strides", 1), both = padding.value_or(0);
-  const Tensor x = padding ? c[0] : pad(c[0], pads, largest ? -INFINITY : 0.0);
+template <bool largest>
+Tensor pool(X x, Windows windows, const Shape& size, bool ceil, bool counts_padding) {
+  const IntList rest = windows.split_padding(size, true);
+  check(rest.empty() || !ceil, "ceil_mode, and pads that are large or differ before and after the images");
+  const ConvOptions& o = windows.options;
+  const bool signal = size.dim() == 1;
   if (largest)
-    return (signal ? max_pool1d : max_pool2d)(x, window, {stride, both, numbers(c, "dilations", 1), ceil});
-  const auto mean = [&](const Tensor& in) {
-    return (signal ? avg_pool1d : avg_pool2d)(in, window, {stride, both, ceil, counts});
+    return (signal ? max_pool1d : max_pool2d)(padded(x, rest, -INFINITY), size,
+                                              {o.stride, o.padding, o.dilation, ceil});
+  const auto means = [&](X in) {
+    return (signal ? avg_pool1d : avg_pool2d)(padded(in, rest), size,
+                                              {o.stride, o.padding, ceil, counts_padding});
   };
-  return padding || counts ? mean(x) : mean(x) / mean(pad(ones_like(c[0]), pads));
+  return rest.empty() || counts_padding ? means(x) : means(x) / means(ones_like(x));
 }
 
-Values layer_normalization(C c) {
-  const Shape shape = sizes_from(c[0], c.i("axis"));
-  const Tensor bias = c[2].defined() ? expand(c[2], shape) : c[2];
-  const Tensor y = layer_norm(c[0], shape, expand(c[1], shape), bias, c.f("epsilon"));
-  if (c.outputs == 1) return y;
-  const Dims dims = last_dims(c[0], shape.dim());
-  return {y, mean(c[0], dims, true), rsqrt(var(c[0], dims, 0, true) + c.f("epsilon"))};
-}
-Tensor rms_normalization(C c) {
-  const Shape shape = sizes_from(c[0], c.i("axis"));
-  return rms_norm(c[0], shape, expand(c[1], shape), c.f("epsilon"));
+Tensors layer_normalization(X x, X scale, X bias, int64_t axis, double epsilon, const Call& call) {
+  const Shape shape = sizes_from(x, axis);
+  const Dims dims = dims_from(x, axis);
+  Tensors y{layer_norm(x, shape, expand(scale, shape), bias.defined() ? expand(bias, shape) : bias, epsilon)};
+  if (call.outputs > 1) y.insert(y.end(), {mean(x, dims, true), rsqrt(var(x, dims, 0, true) + epsilon)});
+  return y;
 }
 
-// RNN, GRU and LSTM: `order` are the gates of heed, in rows of a weight, among those of ONNX.
-Values recurrent(C c, Recurrence kind, const std::vector<int64_t>& order) {
-  const bool lstm = kind == Recurrence::lstm;
-  check(c[0].dim() == 3 && c[1].dim() == 3 && c[2].dim() == 3, "X, W and R must have 3 dimensions");
-  const int64_t B = c[0].size(1), H = c[2].size(2), directions = c[1].size(0);
-  check(directions == (c.s("direction") == "bidirectional" ? 2 : 1), "W is ", c[1].shape(), " for ",
-        c.s("direction"));
-  const auto rows = [&](const Tensor& w) {  // [gates H, ...]
-    std::vector<Tensor> gates;
-    for (const int64_t gate : order) gates.push_back(narrow(w, 0, gate * H, H));
-    return cat(gates);
+// RNN, GRU and LSTM.
+template <Recurrence kind>
+Tensors recurrent(X x, X w, X r, X b, X lengths, X initial_h, Call call) {
+  constexpr bool lstm = kind == Recurrence::lstm;
+  const Tensor initial_c = lstm ? call.take<Tensor>() : Tensor();
+  const auto direction = call.take<int64_t>();  // forward, reverse, or both
+  auto functions = call.take<Ints>();           // of each direction of an RNN: tanh or relu
+  functions.resize(2);
+  check(x.dim() == 3 && w.dim() == 3 && r.dim() == 3, "X, W and R must have 3 dimensions");
+  const int64_t B = x.size(1), H = r.size(2), directions = direction == 2 ? 2 : 1;
+  const Tensor bias = b.defined() ? b : zeros({directions, 2 * r.size(1)}, x.dtype());
+  check(w.size(0) == directions, "W is ", w.shape(), " for ", directions == 2 ? "bidirectional" : "one way");
+  check(bias.shape() == Shape{directions, 2 * r.size(1)}, "B is ", bias.shape(), " for R ", r.shape());
+  const Ints order = lstm ? Ints{0, 2, 3, 1} : kind == Recurrence::gru ? Ints{1, 0, 2} : Ints{0};
+  // The rows of heed's gates among those of ONNX.
+  const auto gates = [&](X of_all, int64_t d) {
+    const Tensor rows = select(of_all, 0, d);
+    return reshape(index_select(reshape(rows, {std::ssize(order), -1}), 0, list(order)), rows.shape());
   };
-  const auto state = [&](const Tensor& of_all, int64_t d) {  // [B, H]
-    return of_all.defined() ? select(of_all, 0, d) : zeros({B, H}, c[0].dtype());
-  };
-  const auto& functions = c.attribute("activations").strings;
-  std::vector<Tensor> y, h, cells;
+  const auto state = [&](X given) { return given.defined() ? given : zeros({directions, B, H}, x.dtype()); };
+  const Tensor start = lstm ? cat({state(initial_h), state(initial_c)}, 2) : state(initial_h);
+  const Tensors biases = chunk(bias, 2, 1);
+
+  Tensors states, last;
   for (int64_t d = 0; d < directions; ++d) {
-    const bool reverse = d == 1 || c.s("direction") == "reverse";
-    if (kind != Recurrence::gru && !lstm)
-      kind = std::ssize(functions) > d && functions[static_cast<size_t>(d)] == "Relu" ? Recurrence::rnn_relu
-                                                                                      : Recurrence::rnn_tanh;
-    std::vector<Tensor> bias(2);
-    if (c[3].defined()) bias = chunk(select(c[3], 0, d), 2);
-    for (Tensor& b : bias) b = b.defined() ? rows(b) : b;
-    const Tensor start = lstm ? cat({state(c[5], d), state(c[6], d)}, 1) : state(c[5], d);
-    const Tensor states =
-        recurrence(kind, linear(c[0], rows(select(c[1], 0, d)), bias.at(0)), start, rows(select(c[2], 0, d)),
-                   bias.at(1), {.lengths = c[4], .reverse = reverse});
-    const Tensor last = select(states, 0, reverse ? 0 : -1);
-    y.push_back(narrow(states, 2, 0, H)), h.push_back(narrow(last, 1, 0, H));
-    if (lstm) cells.push_back(narrow(last, 1, H, H));
+    const bool reverse = direction == 1 || d == 1, relu = functions[static_cast<size_t>(d)] == 1;
+    states.push_back(recurrence(
+        relu ? Recurrence::rnn_relu : kind, linear(x, gates(w, d), gates(biases.at(0), d)),
+        select(start, 0, d), gates(r, d), gates(biases.at(1), d), {.lengths = lengths, .reverse = reverse}));
+    last.push_back(select(states.back(), 0, reverse ? 0 : -1));
   }
-  Tensor all = stack(y, 1);  // [T, directions, B, H]
-  if (c[4].defined())        // 0 after the end of a sequence
-    all = where(reshape(arange(c[0].size(0), int64), {-1, 1, 1, 1}) < reshape(c[4], {1, 1, B, 1}), all, 0);
-  Values results{all, stack(h)};
-  if (lstm) results.push_back(stack(cells));
-  return results;
+  Tensor y = narrow(stack(states, 1), 3, 0, H);  // [T, directions, B, H]
+  if (lengths.defined())                         // 0 after the end of a sequence
+    y = where(reshape(arange(x.size(0), int64), {-1, 1, 1, 1}) < reshape(lengths, {1, 1, B, 1}), y, 0);
+  if (!lstm) return {y, stack(last)};
+  return {y, narrow(stack(last), 2, 0, H), narrow(stack(last), 2, H, H)};
 }
 
 // [B, T, heads D] -> [B, heads, T, D]; x itself if it has 4 dimensions.
-Tensor split_heads(const Tensor& x, int64_t heads) {
+Tensor split_heads(X x, int64_t heads) {
   if (!x.defined() || x.dim() == 4) return x;
-  check(x.dim() == 3 && heads > 0 && x.size(2) % heads == 0, "an input is ", x.shape(), " for ", heads,
-        " heads");
+  const bool fits = x.dim() == 3 && heads > 0 && x.size(2) % heads == 0;
+  check(fits, "an input is ", x.shape(), " for ", heads, " heads");
   return transpose(reshape(x, {x.size(0), x.size(1), heads, x.size(2) / heads}), 1, 2);
 }
 // The inverse, if the input had 3 dimensions.
-Tensor join_heads(const Tensor& y, const Tensor& input) {
-  return input.dim() == 4 ? y : flatten(transpose(y, 1, 2), 2);
-}
+Tensor join_heads(X y, X input) { return input.dim() == 4 ? y : flatten(transpose(y, 1, 2), 2); }
 
-Values attention(C c) {
-  const Tensor &past_key = c[4], &past_value = c[5], &lengths = c[6],
-               q = split_heads(c[0], c.i("q_num_heads"));
-  Tensor k = split_heads(c[1], c.i("kv_num_heads")), v = split_heads(c[2], c.i("kv_num_heads"));
+Tensors attention(X query, X key, X value, X mask, X past_key, X past_value, X lengths, int64_t q_heads,
+                  int64_t kv_heads, bool causal, std::optional<double> scale, double soft_cap, int64_t before,
+                  int64_t after) {
   check(past_key.defined() == past_value.defined() && !(past_key.defined() && lengths.defined()),
         "past_key and past_value must be given together, and without nonpad_kv_seqlen");
+  const Tensor q = split_heads(query, q_heads);
+  Tensor k = split_heads(key, kv_heads), v = split_heads(value, kv_heads);
   if (past_key.defined()) k = cat({past_key, k}, 2), v = cat({past_value, v}, 2);
   const int64_t past = past_key.defined() ? past_key.size(2) : 0, T = q.size(2), keys = k.size(2);
-  const int64_t before = c.i("left_window_size"), after = c.i("right_window_size");
 
-  AttentionOptions options{.past = past, .soft_cap = c.f("softcap"), .enable_gqa = true};
-  if (c.has("scale")) options.scale = c.f("scale");
-  if (c[3].defined()) {  // a mask that ends early allows no keys after its end
-    const bool numbers = c[3].dtype() != boolean;
-    const int64_t missing = std::max<int64_t>(0, keys - c[3].size(-1));
-    (numbers ? options.bias : options.mask) =
-        pad(c[3], {0, missing}, numbers ? Scalar(-INFINITY) : Scalar(false));
+  AttentionOptions options{.past = past, .scale = scale, .soft_cap = soft_cap, .enable_gqa = true};
+  options.is_causal = causal && !lengths.defined();
+  Mask allowed;
+  if (mask.defined()) {  // one that ends early allows no keys after its end
+    const IntList missing{0, std::max<int64_t>(0, keys - mask.size(-1))};
+    if (mask.dtype() == boolean) allowed = pad(mask, missing, false);
+    if (mask.dtype() != boolean) options.bias = pad(mask, missing, -INFINITY);
   }
-  const auto allow = [&](const Tensor& mask) {
-    options.mask = options.mask.defined() ? logical_and(options.mask, mask) : mask;
-  };
   // Positions of queries minus those of keys: [Tq, Tk], or [B, 1, Tq, Tk] if the queries are the last of
   // `lengths`.
   Tensor distance = unsqueeze(arange(past, past + T, 1, int64), 1) - arange(keys, int64);
   if (lengths.defined()) {
     const Tensor length = reshape(lengths, {-1, 1, 1, 1});
     distance = distance + length - T;
-    allow(arange(keys, int64) < length);
+    allowed = allowed & (arange(keys, int64) < length);
+    if (causal) allowed = allowed & (distance >= 0);
   }
-  if (before >= 0) allow(distance <= before);
-  if (after >= 0) allow(distance >= -after);
-  options.is_causal = c.i("is_causal") && !lengths.defined();
-  if (c.i("is_causal") && lengths.defined()) allow(distance >= 0);
-  return {join_heads(F::scaled_dot_product_attention(q, k, v, options).output, c[0]), k, v};
+  if (before >= 0) allowed = allowed & (distance <= before);
+  if (after >= 0) allowed = allowed & (distance >= -after);
+  options.mask = allowed;
+  return {join_heads(F::scaled_dot_product_attention(q, k, v, options).output, query), k, v};
 }
 
 // Rotates pairs (a, b), neighbors if `interleaved`, else from both halves: (a cos - b sin, b cos + a sin).
-Tensor rotary_embedding(C c) {
-  const Tensor x = split_heads(c[0], c.i("num_heads"));  // [B, H, T, D]
-  const int64_t D = x.size(3), width = c.i("rotary_embedding_dim") > 0 ? c.i("rotary_embedding_dim") : D;
-  const auto angle = [&](const Tensor& cache) {
-    return unsqueeze(c[3].defined() ? embedding(cache, c[3]) : cache, 1);
+Tensor rotary_embedding(X input, X cos_cache, X sin_cache, X positions, bool interleaved, int64_t heads,
+                        int64_t rotated) {
+  const auto angle = [&](X cache) {  // [B, 1, T, width / 2]
+    return unsqueeze(positions.defined() ? embedding(cache, positions) : cache, 1);
   };
-  const Tensor cos = angle(c[1]), sin = angle(c[2]), pairs = narrow(x, 3, 0, width);  // [B, 1, T, width / 2]
-  const bool neighbors = c.i("interleaved") != 0;
-  const Tensor a = neighbors ? slice(pairs, 3, 0, width, 2) : narrow(pairs, 3, 0, width / 2);
-  const Tensor b = neighbors ? slice(pairs, 3, 1, width, 2) : narrow(pairs, 3, width / 2, width / 2);
-  const std::vector<Tensor> y{a * cos - b * sin, b * cos + a * sin};
-  return join_heads(
-      cat({neighbors ? flatten(stack(y, -1), -2) : cat(y, -1), narrow(x, 3, width, D - width)}, 3), c[0]);
+  const Tensor cos = angle(cos_cache), sin = angle(sin_cache), x = split_heads(input, heads);  // [B, H, T, D]
+  const int64_t D = x.size(3), width = rotated > 0 ? rotated : D, of_pair = interleaved ? 4 : 3;
+  const Tensor pairs = reshape(narrow(x, 3, 0, width), x.shape().with(3, width / 2).inserted(of_pair, 2));
+  const Tensor a = select(pairs, of_pair, 0), b = select(pairs, of_pair, 1);
+  const Tensor y = flatten(stack({a * cos - b * sin, b * cos + a * sin}, of_pair), 3);
+  return join_heads(cat({y, narrow(x, 3, width, D - width)}, 3), input);
 }
 
-Values linear_attention(C c) {
-  const std::map<std::string, LinearRule> rules = {{"linear", LinearRule::linear},
-                                                   {"gated", LinearRule::gated},
-                                                   {"delta", LinearRule::delta},
-                                                   {"gated_delta", LinearRule::gated_delta}};
-  const int64_t heads = c.i("kv_num_heads");
-  LinearAttentionOptions options{
-      .rule = rules.at(c.s("update_rule")), .decay = split_heads(c[4], heads), .state = c[3]};
-  if (c[5].defined()) options.beta = split_heads(expand(c[5], {c[5].size(0), c[5].size(1), heads}), heads);
-  if (c.f("scale") != 0) options.scale = c.f("scale");
-  const auto [y, state] = F::linear_attention(split_heads(c[0], c.i("q_num_heads")), split_heads(c[1], heads),
-                                              split_heads(c[2], heads), options);
-  return {join_heads(y, c[0]), state};
+Tensors attention_by_state(X query, X key, X value, X state, X decay, X beta, int64_t q_heads,
+                           int64_t kv_heads, size_t rule, double scale) {
+  constexpr std::array rules{LinearRule::gated_delta, LinearRule::linear, LinearRule::gated,
+                             LinearRule::delta};
+  const auto split = [&](X x) { return split_heads(x, kv_heads); };
+  LinearAttentionOptions options{.rule = rules.at(rule), .decay = split(decay), .state = state};
+  if (beta.defined()) options.beta = split(expand(beta, {beta.size(0), beta.size(1), kv_heads}));
+  if (scale != 0) options.scale = scale;
+  const auto [y, last] = F::linear_attention(split_heads(query, q_heads), split(key), split(value), options);
+  return {join_heads(y, query), last};
 }
 
 }  // namespace
 
 // clang-format off
 std::vector<Operator> layer_operators() {
-  const std::string padding = "auto_pad=NOTSET|VALID pads=ints? strides=ints? ", windows = padding + "dilations=ints? ";
-  const std::string rnn = "direction=forward|reverse|bidirectional hidden_size=int? layout=0=0 ";
-  const std::string attention_attributes = "is_causal=0 kv_num_heads=0 left_window_size=-1 q_num_heads=0 qk_matmul_output_mode=0 "
-                                           "right_window_size=-1 scale=float? softcap=0.0 softmax_precision=1=1";
+  const std::string padding = "auto_pad=NOTSET|VALID pads?=ints strides?=ints ", windows = padding + "dilations?=ints ";
+  const std::string recurrence = "direction=forward|reverse|bidirectional activations=";
+  const std::string rnn = "X W R B? sequence_lens? initial_h? ", rest = " hidden_size?=int layout=0=0";
   return {
-      {"Conv", 1, "X W B?", windows + "group=1 kernel_shape=ints?", conv},
-      {"ConvTranspose", 1, "X W B?", windows + "group=1 kernel_shape=ints? output_padding=ints?", conv_transpose},
-      {"MaxPool", 8, "X", windows + "ceil_mode=0 kernel_shape=ints storage_order=0", [](C c) { return pool(c, true); }},
-      {"AveragePool", 7, "X", padding + "dilations=ints?=1 ceil_mode=0 count_include_pad=0 kernel_shape=ints", [](C c) { return pool(c, false); }},
-      {"GlobalAveragePool", 1, "X", "", [](C c) { return mean(c[0], last_dims(c[0], sizes_from(c[0], 2).dim()), true); }},
-      {"GlobalMaxPool", 1, "X", "", [](C c) { return amax(c[0], last_dims(c[0], sizes_from(c[0], 2).dim()), true); }},
-      {"Col2Im", 18, "X image_shape block_shape", windows, fold_columns},
-      {"BatchNormalization", 9, "X scale B mean var", "epsilon=0.00001 momentum=0.9 training_mode=0=0",
-       [](C c) { return batch_norm(c[0], c[3], c[4], c[1], c[2], false, 0, c.f("epsilon")); }},
-      {"GroupNormalization", 21, "X scale bias", "epsilon=0.00001 num_groups=int stash_type=1=1",
-       [](C c) { return group_norm(c[0], c.i("num_groups"), c[1], c[2], c.f("epsilon")); }},
-      {"InstanceNormalization", 6, "X scale B", "epsilon=0.00001",
-       [](C c) { return group_norm(c[0], c[0].size(1), c[1], c[2], c.f("epsilon")); }},
-      {"LayerNormalization", 17, "X scale B?", "axis=-1 epsilon=0.00001 stash_type=1=1", layer_normalization, 3},
-      {"RMSNormalization", 23, "X scale", "axis=-1 epsilon=0.00001 stash_type=1=1", rms_normalization},
-      {"RNN", 7, "X W R B? sequence_lens? initial_h?", rnn + "activations=[Tanh|Relu]",
-       [](C c) { return recurrent(c, Recurrence::rnn_tanh, {0}); }, 2},
-      {"GRU", 7, "X W R B? sequence_lens? initial_h?", rnn + "activations=[Sigmoid,Tanh] linear_before_reset=0=1",
-       [](C c) { return recurrent(c, Recurrence::gru, {1, 0, 2}); }, 2},
-      {"LSTM", 7, "X W R B? sequence_lens? initial_h? initial_c?", rnn + "activations=[Sigmoid,Tanh,Tanh] input_forget=0=0",
-       [](C c) { return recurrent(c, Recurrence::lstm, {0, 2, 3, 1}); }, 3},
-      {"Attention", 23, "Q K V attn_mask? past_key? past_value? nonpad_kv_seqlen?", attention_attributes, attention, 3},
-      {"RotaryEmbedding", 23, "X cos sin position_ids?", "interleaved=0 num_heads=0 rotary_embedding_dim=0", rotary_embedding},
-      {"LinearAttention", 27, "query key value past_state? decay? beta?",
-       "chunk_size=64 kv_num_heads=int q_num_heads=int scale=0.0 update_rule=gated_delta|linear|gated|delta", linear_attention, 2},
+      {"Conv", 1, "X W B? " + windows + "group=1 kernel_shape?=ints", conv},
+      {"ConvTranspose", 1, "X W B? " + windows + "group=1 output_padding?=ints kernel_shape?=ints", conv_transpose},
+      {"Col2Im", 18, "X image_shape block_shape " + windows, fold_columns},
+      {"MaxPool", 8, "X " + windows + "kernel_shape=ints ceil_mode=0 storage_order=0", pool<true>},
+      {"AveragePool", 7, "X " + padding + "dilations?=ints=1 kernel_shape=ints ceil_mode=0 count_include_pad=0", pool<false>},
+      {"GlobalAveragePool", 1, "X", [](X x) { return mean(x, dims_from(x, 2), true); }},
+      {"GlobalMaxPool", 1, "X", [](X x) { return amax(x, dims_from(x, 2), true); }},
+
+      {"BatchNormalization", 9, "X scale B mean var epsilon=0.00001 momentum=0.9 training_mode=0=0",
+       [](X x, X w, X b, X mean, X var, double eps) { return batch_norm(x, mean, var, w, b, false, 0, eps); }},
+      {"GroupNormalization", 21, "X scale bias num_groups=int epsilon=0.00001 stash_type=1=1",
+       [](X x, X w, X b, int64_t groups, double eps) { return group_norm(x, groups, w, b, eps); }},
+      {"InstanceNormalization", 6, "X scale B epsilon=0.00001",
+       [](X x, X w, X b, double eps) { return group_norm(x, x.size(1), w, b, eps); }},
+      {"LayerNormalization", 17, "X scale B? axis=-1 epsilon=0.00001 stash_type=1=1", layer_normalization, 3},
+      {"RMSNormalization", 23, "X scale axis=-1 epsilon=0.00001 stash_type=1=1", [](X x, X w, int64_t axis, double eps) {
+         return rms_norm(x, sizes_from(x, axis), expand(w, sizes_from(x, axis)), eps); }},
+
+      {"RNN", 7, rnn + recurrence + "Tanh|Relu,Tanh|Relu" + rest, recurrent<Recurrence::rnn_tanh>, 2},
+      {"GRU", 7, rnn + recurrence + "Sigmoid,Tanh" + rest + " linear_before_reset=0=1", recurrent<Recurrence::gru>, 2},
+      {"LSTM", 7, rnn + "initial_c? " + recurrence + "Sigmoid,Tanh,Tanh" + rest + " input_forget=0=0",
+       recurrent<Recurrence::lstm>, 3},
+      {"Attention", 23, "Q K V attn_mask? past_key? past_value? nonpad_kv_seqlen? q_num_heads=0 kv_num_heads=0 is_causal=0 "
+                        "scale?=float softcap=0.0 left_window_size=-1 right_window_size=-1 qk_matmul_output_mode=0 "
+                        "softmax_precision=1=1", attention, 3},
+      {"RotaryEmbedding", 23, "X cos sin position_ids? interleaved=0 num_heads=0 rotary_embedding_dim=0", rotary_embedding},
+      {"LinearAttention", 27, "query key value past_state? decay? beta? q_num_heads=int kv_num_heads=int "
+                              "update_rule=gated_delta|linear|gated|delta scale=0.0 chunk_size=64", attention_by_state, 2},
   };
 }
 // clang-format on

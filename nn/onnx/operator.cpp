@@ -13,55 +13,62 @@ std::vector<std::string> parts_of(const std::string& text, char separator) {
   for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
   return parts;
 }
-bool is_one_of(const std::string& text, const std::string& alternatives) {
-  return std::ranges::count(parts_of(alternatives, '|'), text) > 0;
-}
 
-// A declared attribute: see Operator::attributes.
+// A declared argument: see Operator::arguments.
 struct Declaration {
-  explicit Declaration(const std::string& text) {
+  explicit Declaration(const std::string& text)
+      : name(text.substr(0, text.find_first_of("?.="))), optional(text[name.size()] == '?') {
+    using enum AttributeType;
     static const std::map<std::string, AttributeType> types = {
-        {"float", AttributeType::f},  {"int", AttributeType::i},         {"string", AttributeType::s},
-        {"tensor", AttributeType::t}, {"floats", AttributeType::floats}, {"ints", AttributeType::ints}};
+        {"float", f}, {"int", i}, {"string", s}, {"tensor", t}, {"floats", floats}, {"ints", ints}};
     const std::vector<std::string> parts = parts_of(text, '=');
-    const std::string value = parts[1].substr(0, parts[1].find('?'));
-    attribute.name = parts[0];
-    required = types.contains(parts[1]);
-    if (types.contains(value)) {
-      type = types.at(value);
-    } else if (value[0] == '[') {
-      type = AttributeType::strings, pattern = parts_of(value.substr(1, value.size() - 2), ',');
-    } else if (value[0] != '-' && !std::isdigit(value[0])) {
-      type = attribute.type = AttributeType::s, texts = value, attribute.s = value.substr(0, value.find('|'));
-    } else {
-      type = attribute.type = value.find('.') < value.size() ? AttributeType::f : AttributeType::i;
-      attribute.f = std::stof(value), attribute.i = std::stoll(value);
-    }
     if (parts.size() > 2) only = std::stoll(parts[2]);
-  }
-  bool takes(const Attribute& given) const {
-    for (size_t i = 0; i < given.strings.size() && !pattern.empty(); ++i)
-      if (!is_one_of(given.strings[i], pattern[i % pattern.size()])) return false;
-    const int64_t least = given.ints.empty() ? given.i : std::ranges::min(given.ints);
-    const int64_t most = given.ints.empty() ? given.i : std::ranges::max(given.ints);
-    return given.type == type && (!only || (least == *only && most == *only)) &&
-           (texts.empty() || is_one_of(given.s, texts));
+    if (parts.size() == 1) return;
+    if (const auto word = types.find(parts[1]); word != types.end()) {
+      type = word->second;
+    } else if (std::isalpha(parts[1][0])) {
+      texts = parts_of(parts[1], ',');
+      type = texts.size() > 1 ? strings : s;
+      standard = list(Ints{0});
+    } else {
+      type = parts[1].find('.') < parts[1].size() ? f : i;
+      standard = type == f ? full({}, std::stof(parts[1])) : full({}, std::stoll(parts[1]), int64);
+    }
   }
 
-  Attribute attribute;  // the default
-  AttributeType type;
-  bool required;
+  // The values of an attribute; undefined for another type or an unknown text.
+  Tensor values_of(const Attribute& given) const {
+    using enum AttributeType;
+    if (given.type != type) return {};
+    if (type == i) return full({}, given.i, int64);
+    if (type == f) return full({}, given.f);
+    if (type == t) return given.t.values;
+    if (type == ints) return list(given.ints);
+    if (type == floats) return list(given.floats);
+    if (texts.empty()) return list(Ints(given.s.begin(), given.s.end()));
+    Ints positions;
+    for (const std::string& text : type == s ? std::vector{given.s} : given.strings) {
+      const std::vector<std::string> known = parts_of(texts[positions.size() % texts.size()], '|');
+      positions.push_back(std::ranges::find(known, text) - known.begin());
+      if (positions.back() == std::ssize(known)) return {};
+    }
+    return list(positions);
+  }
+
+  std::string name;
+  bool optional;
+  AttributeType type = AttributeType::undefined;  // of an input
+  std::vector<std::string> texts = {};            // known, in turn
+  Tensor standard = {};                           // by default
   std::optional<int64_t> only = {};
-  std::string texts = {};  // that are allowed
-  std::vector<std::string> pattern = {};
 };
 
 }  // namespace
 
-const Attribute& Call::attribute(std::string_view name) const {
-  const auto found = std::ranges::find(attributes, name, &Attribute::name);
-  check(found != attributes.end(), "the row of the operator does not declare the attribute ", name);
-  return *found;
+Ints int_list(X x) {
+  if (!x.defined()) return {};
+  check_indices(x);
+  return x.to_vector<int64_t>();
 }
 
 const std::map<std::string, Operator>& operators() {
@@ -74,48 +81,49 @@ const std::map<std::string, Operator>& operators() {
   return all;
 }
 
-std::vector<Attribute> check_node(const Operator& op, const Node& node, int64_t opset) {
-  check(opset >= op.since, "this form of the operator exists since opset ", op.since,
-        ", and the model has opset ", opset, "; export it with a newer one");
-  const std::vector<std::string> inputs = parts_of(op.inputs, ' ');
-  const size_t most = op.inputs.ends_with("...") ? SIZE_MAX : inputs.size();
-  check(node.input.size() <= most, node.input.size(), " inputs; known are \"", op.inputs, "\"");
-  for (size_t i = 0; i < inputs.size(); ++i)
-    check(inputs[i].ends_with("?") || (i < node.input.size() && !node.input[i].empty()), "the input ",
-          inputs[i], " is missing");
+std::vector<Argument> check_node(const Operator& op, const Node& node, int64_t opset) {
+  check(opset >= op.since, "it is known since opset ", op.since, ", and the model has opset ", opset);
   const auto last = std::ranges::find_if_not(node.output.rbegin(), node.output.rend(), &std::string::empty);
   check(op.outputs < 0 || node.output.rend() - last <= op.outputs, node.output.size(), " outputs; known are ",
         op.outputs);
-
-  std::vector<Attribute> values;
-  for (const std::string& text : parts_of(op.attributes, ' ')) {
-    const Declaration declared(text);
-    const auto given = std::ranges::find(node.attribute, declared.attribute.name, &Attribute::name);
-    check(!declared.required || given != node.attribute.end(), "the attribute ", declared.attribute.name,
-          " is missing");
-    values.push_back(given == node.attribute.end() ? declared.attribute : *given);
-    check(values.back().type == AttributeType::undefined || declared.takes(values.back()), "the attribute ",
-          declared.attribute.name, " has an unknown type or value; known is ", text);
-  }
+  std::map<std::string, Attribute> attributes;
   for (const Attribute& given : node.attribute) {
-    check(std::ranges::count(values, given.name, &Attribute::name) > 0, "the attribute \"",
-          printable(given.name), "\" is unknown; known are \"", op.attributes, "\"");
-    check(
-        std::ranges::count(node.attribute, given.name, &Attribute::name) == 1 && given.ref_attr_name.empty(),
-        "the attribute ", given.name, " is defined twice, or by a function");
-    if (given.type == AttributeType::t)
-      check_type(static_cast<int64_t>(given.t.type), "the attribute " + given.name);
+    const std::string what = "the attribute " + printable(given.name);
+    check(attributes.emplace(given.name, given).second && given.ref_attr_name.empty(), what,
+          " is defined twice, or by a function");
+    if (given.type == AttributeType::t) check_type(static_cast<int64_t>(given.t.type), what);
   }
-  return values;
+
+  std::vector<Argument> arguments;
+  std::string known;
+  auto input = node.input.begin();
+  for (const std::string& text : parts_of(op.arguments, ' ')) {
+    const Declaration declared(text);
+    if (declared.type != AttributeType::undefined) {
+      const auto given = attributes.extract(declared.name);
+      const Tensor value = given ? declared.values_of(given.mapped()) : declared.standard;
+      check(given || declared.optional || value.defined(), "the attribute ", declared.name, " is missing");
+      check(value.defined() ? !declared.only || all(value == *declared.only).item<bool>() : !given,
+            "the attribute ", declared.name, " has an unknown type or value; known is ", text);
+      known += (known.empty() ? "" : " ") + text;
+      arguments.push_back({"", value});
+      continue;
+    }
+    do {
+      arguments.push_back({input == node.input.end() ? "" : *input++, {}});
+      check(declared.optional || !arguments.back().input.empty(), "the input ", declared.name, " is missing");
+    } while (text.ends_with("...") && input != node.input.end());
+  }
+  check(input == node.input.end(), node.input.size(), " inputs; known are \"", op.arguments, "\"");
+  for (const auto& [name, unknown] : attributes)
+    fail("the attribute \"", printable(name), "\" is unknown; known are \"", known, "\"");
+  return arguments;
 }
 
 DType check_type(int64_t type, const std::string& what) {
-  using enum ElementType;
-  const auto known = {float32, float64, int32, int64, boolean};
-  const std::optional<DType> dtype = dtype_of_element(static_cast<ElementType>(type));
-  if (!dtype || type > 16 || std::ranges::count(known, static_cast<ElementType>(type)) == 0)
-    fail(what, " has the type ", type, " of ONNX; known are float, double, int32, int64 and bool");
-  return *dtype;
+  const bool known = type == 1 || type == 6 || type == 7 || type == 9 || type == 11;  // see ElementType
+  check(known, what, " has the type ", type, " of ONNX; known are float, double, int32, int64 and bool");
+  return *dtype_of_element(static_cast<ElementType>(type));
 }
 
 }  // namespace heed::onnx

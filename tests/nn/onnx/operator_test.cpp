@@ -61,8 +61,9 @@ TEST_CASE("onnx: every row has a well-formed declaration and a name in nn/onnx/R
   for (const auto& [name, row] : onnx::operators()) {
     CAPTURE(name);
     onnx::Node node{.op_type = name};
-    for (int64_t i = std::count(row.inputs.begin(), row.inputs.end(), ' ') + !row.inputs.empty(); i > 0; --i)
-      node.input.push_back("x");
+    std::istringstream declared(row.arguments);
+    for (std::string argument; declared >> argument;)
+      if (argument.find('=') > argument.size()) node.input.push_back("x");
     const std::string text = message([&] { onnx::check_node(row, node, 28); });
     const bool needs_attribute = contains(text, " is missing") || contains(text, "linear_before_reset");
     CHECK_MESSAGE((text.empty() || needs_attribute), text);
@@ -72,12 +73,23 @@ TEST_CASE("onnx: every row has a well-formed declaration and a name in nn/onnx/R
   CHECK(onnx::operators().size() > 100);
 }
 
-TEST_CASE("onnx: attributes of a call have the defaults of the row") {
-  const onnx::Node node{.input = {"x"}, .op_type = "Shape", .attribute = {attribute("start", int64_t{2})}};
-  const auto attributes = onnx::check_node(onnx::operators().at("Shape"), node, 28);
-  const onnx::Call call{{kThree}, attributes, 1};
-  CHECK(call.i("start") == 2);
-  CHECK(!call.has("end"));
-  CHECK(!call[1].defined());
-  CHECK(contains(message([&] { call.i("alpha"); }), "does not declare the attribute alpha"));
+TEST_CASE("onnx: arguments of a node are inputs by name, and attributes with the defaults of the row") {
+  const auto arguments = [](const std::string& op, const std::vector<std::string>& inputs,
+                            const std::vector<onnx::Attribute>& attributes) {
+    return onnx::check_node(onnx::operators().at(op),
+                            {.input = inputs, .op_type = op, .attribute = attributes}, 28);
+  };
+  const auto shape = arguments("Shape", {"x"}, {attribute("start", int64_t{2})});
+  REQUIRE(shape.size() == 3);
+  CHECK(shape[0].input == "x");
+  CHECK(shape[1].value.item<int64_t>() == 2);
+  CHECK(!shape[2].value.defined());
+  const auto gelu = arguments("Gelu", {"x"}, {attribute("approximate", "tanh")});
+  CHECK(gelu.at(1).value.item<int64_t>() == 1);
+  const auto reduced = arguments("ReduceSum", {"x"}, {attribute("axes", {1, 2})});
+  CHECK(reduced.at(2).value.to_vector<int64_t>() == std::vector<int64_t>{1, 2});
+  CHECK(arguments("ReduceSum", {"x", "a"}, {}).at(1).input == "a");
+  const auto joined = arguments("Concat", {"x", "y", "z"}, {attribute("axis", int64_t{1})});
+  REQUIRE(joined.size() == 4);
+  CHECK(joined[3].input == "z");
 }
