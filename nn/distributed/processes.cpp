@@ -27,10 +27,8 @@ Processes::Rows Processes::part(int64_t rows) const {
 }
 
 void Processes::broadcast(detail::Bytes bytes) {
-  detail::Transfers transfers;
-  for (int peer = first() ? 1 : 0; peer < (first() ? messages_.size() : 1); ++peer)
-    transfers.push_back(messages_.start(first(), peer, 2, bytes));
-  messages_.wait(std::move(transfers));
+  const auto messages = [&](int from, int) { return std::vector<detail::Bytes>(from == 0 ? 1 : 0, bytes); };
+  messages_.wait(messages_.start(2, messages));
 }
 
 std::string Processes::broadcast(std::string text) {
