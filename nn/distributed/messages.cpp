@@ -5,14 +5,9 @@
 #include <unistd.h>
 #endif
 
-#include <array>
-#include <chrono>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
-
-#include "tensor/error.h"
 
 namespace heed::detail {
 
@@ -92,9 +87,8 @@ Messages::~Messages() {
 
 void Messages::watch() {
   const int next = (rank_ + 1) % size_, before = (rank_ + size_ - 1) % size_;
-  uint64_t completed = 0;
   char sign = kAlive, heard = kAlive;
-  for (double silent = 0; sign != kEnd || heard != kEnd; silent += kBeat) {
+  for (; sign != kEnd || heard != kEnd; silent_ += kBeat) {
     if (phase_ == Phase::failed) return;
     if (sign != kEnd) {
       sign = phase_ == Phase::ending ? kEnd : kAlive;
@@ -102,13 +96,12 @@ void Messages::watch() {
       MPI_Isend(sign == kEnd ? &kEnd : &kAlive, 1, MPI_CHAR, next, 0, world, &request);
       MPI_Request_free(&request);
     }
-    for (int found = heard != kEnd; found; silent = 0) {
+    for (int found = heard != kEnd; found; silent_ = 0) {
       MPI_Iprobe(before, 0, world, &found, MPI_STATUS_IGNORE);
       if (!found) break;
       MPI_Recv(&heard, 1, MPI_CHAR, before, 0, world, MPI_STATUS_IGNORE);
     }
-    if (const uint64_t now = completed_; now != std::exchange(completed, now)) silent = 0;
-    if (silent >= silence_) {
+    if (const double silent = silent_; silent >= silence_) {
       std::fprintf(stderr,
                    "heed: %s has been silent for %g s: it, its machine or the network is stopped; "
                    "all processes end, and checkpoints are whole\n",
@@ -120,29 +113,40 @@ void Messages::watch() {
   }
 }
 
-Transfer Messages::start(bool sends, int peer, int tag, Bytes bytes) {
-  check(bytes.size() <= INT_MAX, "Processes: a message of ", bytes.size(), " bytes is too long for MPI");
-  const auto count = static_cast<int>(bytes.size());
-  MPI_Request request;
-  sends ? MPI_Isend(bytes.data(), count, MPI_BYTE, peer, tag, world, &request)
-        : MPI_Irecv(bytes.data(), count, MPI_BYTE, peer, tag, world, &request);
-  return {sends, peer, bytes.size(), request};
+Transfers Messages::start(int tag, const MessagesBetween& messages) {
+  Transfers transfers;
+  for (int peer = 0; peer < size_; ++peer)
+    for (const bool sends : {false, true})
+      if (peer != rank_)
+        for (const Bytes bytes : sends ? messages(rank_, peer) : messages(peer, rank_)) {
+          check(std::in_range<int>(bytes.size()), "Processes: a message of ", bytes.size(),
+                " bytes is too long for MPI");
+          transfers.push_back({sends, peer, bytes, nullptr});
+        }
+  // Nothing below throws: the caller gets all transfers that have begun.
+  for (auto& [sends, peer, bytes, pending] : transfers) {
+    MPI_Request request;
+    sends ? MPI_Isend(bytes.data(), int(bytes.size()), MPI_BYTE, peer, tag, world, &request)
+          : MPI_Irecv(bytes.data(), int(bytes.size()), MPI_BYTE, peer, tag, world, &request);
+    pending = request;
+  }
+  return transfers;
 }
 
 bool Messages::advance(Transfers& transfers) {
-  for (auto& [sends, peer, expected, pending] : transfers) {
-    MPI_Request request = static_cast<MPI_Request>(pending);
+  std::erase_if(transfers, [&](const Transfer& transfer) {
+    MPI_Request request = static_cast<MPI_Request>(transfer.request);
     MPI_Status status;
     int complete = 0, bytes = 0;
     MPI_Test(&request, &complete, &status);
-    if (!complete) continue;
-    pending = nullptr;
-    ++completed_;
+    if (!complete) return false;
+    silent_ = 0;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
-    check(sends || static_cast<size_t>(bytes) == expected, "Processes: ", name(peer), " sent ", bytes,
-          " bytes, not ", expected, "; all must call the same functions with the same parameters");
-  }
-  std::erase_if(transfers, [](const Transfer& transfer) { return !transfer.request; });
+    check(transfer.sends || static_cast<size_t>(bytes) == transfer.bytes.size(),
+          "Processes: ", name(transfer.peer), " sent ", bytes, " bytes, not ", transfer.bytes.size(),
+          "; all must call the same functions with the same parameters");
+    return true;
+  });
   return transfers.empty();
 }
 
@@ -151,12 +155,12 @@ bool Messages::advance(Transfers& transfers) {
 
 void Messages::connect() {
   fail(
-      "Processes: mpirun started several, and heed was built without MPI; install libopenmpi-dev and build "
-      "it");
+      "Processes: mpirun started several, and heed was built without MPI; install libopenmpi-dev and "
+      "build it");
 }
 Messages::~Messages() = default;
 void Messages::end() {}
-Transfer Messages::start(bool, int peer, int, Bytes) { fail("Processes: no process ", peer); }
+Transfers Messages::start(int, const MessagesBetween&) { return {}; }
 bool Messages::advance(Transfers& transfers) { return transfers.empty(); }
 
 #endif

@@ -1,23 +1,24 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <span>
-#include <string>
 #include <thread>
-#include <vector>
+
+#include "tensor/lists.h"
 
 /// Messages between the processes of a run. Only messages.cpp calls MPI.
 namespace heed::detail {
 
 using Bytes = std::span<std::byte>;  ///< Memory that is sent or received.
+/// Returns the messages from one process to another one, in order.
+using MessagesBetween = std::function<std::vector<Bytes>(int from, int to)>;
 
 /// A message on its way.
 struct Transfer {
   bool sends;     ///< Whether this process is the sender.
   int peer;       ///< The other process.
-  size_t bytes;   ///< Size of the message.
-  void* request;  ///< MPI's name of it; null once it is complete.
+  Bytes bytes;    ///< What is sent, or where it is received.
+  void* request;  ///< MPI's name of it.
 };
 using Transfers = std::vector<Transfer>;  ///< Messages on their way.
 
@@ -35,7 +36,6 @@ class Messages {
   Messages(double silence, double deadline);
   /// The same as end(), unless an exception is passing: then the others end when this process does.
   ~Messages();
-  Messages(const Messages&) = delete;
   /// Waits for the other processes and leaves them. Afterwards this is a world of one.
   void end();
 
@@ -44,9 +44,9 @@ class Messages {
   /// "process 1 of 4 (host)".
   std::string name(int rank) const;
 
-  /// Begins to send or receive a message. The memory must exist until it is complete. Messages of one tag
-  /// between two processes arrive in order.
-  Transfer start(bool sends, int peer, int tag, Bytes bytes);
+  /// Begins to send and receive the messages between this process and all others. The memory must exist until
+  /// they are complete. Messages of one tag between two processes arrive in order.
+  Transfers start(int tag, const MessagesBetween& messages);
   /// Removes what is complete; returns whether nothing is left. Throws if a transfer has failed, or if a
   /// message has another size than expected.
   bool advance(Transfers& transfers);
@@ -59,12 +59,9 @@ class Messages {
   template <class T>
   std::vector<T> gather(const T& x) {
     std::vector<T> all(size_t(size_), x);
-    Transfers transfers;
-    for (int peer = 0; peer < size_; ++peer)
-      for (const bool sends : {false, true})
-        if (const auto i = size_t(sends ? rank_ : peer); peer != rank_)
-          transfers.push_back(start(sends, peer, 1, std::as_writable_bytes(std::span(all).subspan(i, 1))));
-    wait(std::move(transfers));
+    wait(start(1, [&](int from, int) {
+      return std::vector{std::as_writable_bytes(std::span(all).subspan(size_t(from), 1))};
+    }));
     return all;
   }
 
@@ -78,7 +75,7 @@ class Messages {
   const double silence_, deadline_;
   std::vector<std::string> hosts_;
   std::atomic<Phase> phase_ = Phase::running;
-  std::atomic<uint64_t> completed_ = 0;  // transfers
+  std::atomic<double> silent_ = 0;  // seconds without a sign of life or a complete transfer
   std::thread watcher_;
 };
 

@@ -1,18 +1,16 @@
 #include "nn/distributed/processes.h"
 
-#include <chrono>
-
 #include "nn/distributed/reduction.h"
+#include "nn/files/file.h"
+#include "tensor/create.h"
 #include "tensor/kernels/elementwise.h"
-#include "tensor/random.h"
 
 namespace heed {
 
 // Calls f(leaf, g) when the gradient of a leaf is complete. Its hooks have not run yet.
 struct GradientObserver : Observer {
-  explicit GradientObserver(std::function<void(Node&, const Tensor&)> f) : f(std::move(f)) {}
   void on_leaf_gradient(Node& leaf, const Tensor& g) override { f(leaf, g); }
-  const std::function<void(Node&, const Tensor&)> f;
+  std::function<void(Node&, const Tensor&)> f;
 };
 
 Processes::Processes(const ProcessesOptions& options)
@@ -27,10 +25,8 @@ Processes::Rows Processes::part(int64_t rows) const {
 }
 
 void Processes::broadcast(detail::Bytes bytes) {
-  detail::Transfers transfers;
-  for (int peer = first() ? 1 : 0; peer < (first() ? messages_.size() : 1); ++peer)
-    transfers.push_back(messages_.start(first(), peer, 2, bytes));
-  messages_.wait(std::move(transfers));
+  const auto messages = [&](int from, int) { return std::vector<detail::Bytes>(from == 0 ? 1 : 0, bytes); };
+  messages_.wait(messages_.start(2, messages));
 }
 
 std::string Processes::broadcast(std::string text) {
@@ -41,11 +37,7 @@ std::string Processes::broadcast(std::string text) {
 
 void Processes::check_same(const std::vector<Tensor>& parameters) {
   uint64_t hash = default_generator().bits(default_generator().position());
-  for (const Tensor& p : parameters) {
-    const detail::Bytes bytes = detail::memory_of(p);
-    const std::string_view view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    hash = 1099511628211U * hash + std::hash<std::string_view>()(view);
-  }
+  for (const Tensor& p : parameters) hash = 1099511628211U * hash + std::hash<std::string>()(raw_bytes(p));
   const std::vector<uint64_t> all = messages_.gather(hash);
   std::string others;
   for (size_t i = 1; i < all.size(); ++i)
@@ -61,23 +53,23 @@ void Processes::share(Module& model) {
 
 double Processes::backward(const Tensor& loss, const std::vector<Tensor>& parameters, int64_t weight) {
   check(shards_ == size(), "Processes: backward: give a function; there are more shards than processes");
-  return backward(weight > 0 ? shards_ : 0, parameters, [&](int64_t, int64_t) {
-    return ShardLoss{loss, weight};
-  });
+  const auto given = [&](int64_t, int64_t) { return ShardLoss{loss, weight}; };
+  return backward(weight > 0 ? shards_ : 0, parameters, given);
 }
 
 double Processes::backward(int64_t rows, const std::vector<Tensor>& parameters,
                            const std::function<ShardLoss(int64_t, int64_t)>& loss) {
   constexpr int kMeasured = 12;  // calls that measure whether overlap pays
   const auto begin = std::chrono::steady_clock::now();
-  const auto drop_gradients = [&] {
-    for (const Tensor& p : parameters)
-      if (p.requires_grad()) p.set_grad(Tensor());
+  const auto take_gradient = [](const Tensor& p) {
+    Tensor g = p.grad();
+    if (g.defined()) p.set_grad(Tensor());
+    return g;
   };
   if (shards_ == 1) {
     check(rows > 0, "Processes: backward: there are no rows");
     const ShardLoss all = loss(0, rows);
-    drop_gradients();
+    std::ranges::for_each(parameters, take_gradient);
     all.loss.backward();
     return all.loss.item();
   }
@@ -92,11 +84,10 @@ double Processes::backward(int64_t rows, const std::vector<Tensor>& parameters,
   const bool overlaps = size() > 1 && (calls_ < kMeasured ? calls_ % 2 == 1 : seconds_[1] < seconds_[0]);
   for (int64_t shard = sums.from; shard < sums.to; ++shard) {
     const int64_t from = rows * shard / shards_, to = rows * (shard + 1) / shards_;
-    const Tensor facts = kernel::full({2}, 0, float64),
-                 found = kernel::full({std::ssize(parameters)}, 0, float64);
-    auto *numbers = facts.mutable_data<double>(), *has_gradient = found.mutable_data<double>();
+    std::vector<double> facts = {0, 0}, has_gradient(n);
     const auto add = [&](size_t i, Tensor g) {
-      has_gradient[i] = 1;
+      has_gradient[i] = g.defined();
+      if (!g.defined()) g = kernel::full(parameters[i].shape(), 0, parameters[i].dtype());
       sums.add(1 + i, shard, std::move(g));
     };
     ShardLoss part = {};
@@ -106,37 +97,28 @@ double Processes::backward(int64_t rows, const std::vector<Tensor>& parameters,
       random = after;
       check(part.weight > 0, "Processes: backward: the weight of rows ", from, " to ", to, " is ",
             part.weight, "; it must be the number of rows or tokens");
-      numbers[0] = static_cast<double>(part.weight);
-      numbers[1] = numbers[0] * part.loss.item();
+      facts[0] = static_cast<double>(part.weight);
+      facts[1] = facts[0] * part.loss.item();
     }
-    sums.add(0, shard, facts);
-    drop_gradients();
+    sums.add(0, shard, from_vector(facts, {2}));
+    std::ranges::for_each(parameters, take_gradient);
     if (from < to) {
       std::optional<GradientObserver> observer;
       if (overlaps && shard + 1 == sums.to)
-        observer.emplace([&](Node& leaf, const Tensor& g) {
+        observer.emplace().f = [&](Node& leaf, const Tensor& g) {
           for (size_t i = 0; i < n && !leaf.hooks; ++i)
             if (Node::of(parameters[i]) == &leaf && has_gradient[i] == 0) add(i, g), sums.advance();
-        });
-      part.loss.backward(kernel::full({}, numbers[0], part.loss.dtype()));
+        };
+      part.loss.backward(kernel::full({}, facts[0], part.loss.dtype()));
     }
-    for (size_t i = 0; i < n; ++i) {
-      if (has_gradient[i] > 0) continue;  // the observer has added it
-      const Tensor& p = parameters[i];
-      if (Tensor g = p.grad(); g.defined()) {
-        p.set_grad(Tensor());
-        add(i, std::move(g));
-      } else {
-        sums.add(1 + i, shard, kernel::full(p.shape(), 0, p.dtype()));
-      }
-    }
-    sums.add(1 + n, shard, found);
+    for (size_t i = 0; i < n; ++i)
+      if (has_gradient[i] == 0) add(i, take_gradient(parameters[i]));  // else the observer has added it
+    sums.add(1 + n, shard, from_vector(has_gradient, {std::ssize(has_gradient)}));
   }
   messages_.wait([&] { return sums.advance(); });
 
   const auto *total = sums.sum(0).data<double>(), *has_gradient = sums.sum(1 + n).data<double>();
   check(total[0] > 0, "Processes: backward: there are no rows");
-  drop_gradients();
   for (size_t i = 0; i < n; ++i)
     if (has_gradient[i] > 0) parameters[i].set_grad(sums.sum(1 + i));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;

@@ -6,7 +6,7 @@
 /// Sums over shards in one fixed order, whatever the number of processes.
 namespace heed::detail {
 
-/// The sum of the shards from `from` to below `to`, which one process owns.
+/// An addition: the sum of shards `from` to below `to` is that of the shards below `mid`, plus the others.
 ///
 /// Note [One tree]: floating-point sums depend on the order. The sum over shards 0 to n - 1 is always
 ///
@@ -14,21 +14,19 @@ namespace heed::detail {
 ///
 /// A process computes the largest subtrees of which it owns all shards, and sends them. The rest of the tree
 /// has the same shape in every process.
-struct Subtree {
-  int64_t from, to;
-  int owner;
+struct Addition {
+  int64_t from, mid, to;
 };
-/// The memory of a contiguous tensor.
-Bytes memory_of(const Tensor& x);
+/// The additions of the tree over shards `from` to below `to`, in an order in which they can be done.
+std::vector<Addition> additions(int64_t from, int64_t to);
 /// The process that owns a shard: process r of P owns shards S r / P to below S (r + 1) / P, rounded down.
 inline int owner_of(int64_t shard, int64_t shards, int processes) {
   return static_cast<int>(((shard + 1) * processes - 1) / shards);
 }
-/// The largest subtrees of shards `from` to below `to` that have one owner, in order.
-std::vector<Subtree> subtrees(int64_t shards, int processes, int64_t from, int64_t to);
-/// The number of sums in the tree from `from` to `to` that are complete with this shard, and begin at or
-/// after shard `own`.
-int64_t sums_after(int64_t shard, int64_t own, int64_t from, int64_t to);
+/// The first shards of the largest subtrees that have one owner, in order.
+std::vector<int64_t> subtrees(int64_t shards, int processes);
+/// The memory of a contiguous tensor.
+Bytes memory_of(const Tensor& x);
 
 /// Several sums of tensors, one for each shard, over all processes. The first number of sum 0, which is
 /// float64, is the weight of a shard; the other sums are divided by the sum of all weights. A sum is sent
@@ -44,24 +42,23 @@ class Reduction {
   void add(size_t sum, int64_t shard, Tensor x);
   /// Continues all sums without waiting; returns whether they are complete.
   bool advance();
-  const Tensor& sum(size_t i) const { return sums_[i].own[0]; }
+  const Tensor& sum(size_t i) const { return sums_[i].parts[size_t(from)]; }
 
   const int64_t from, to;  ///< The shards of this process.
 
  private:
+  // A part is the sum of the subtree that begins with a shard; of those of others only a slice is here.
   struct Sum {
-    std::vector<Tensor> own = {}, slices = {};  // subtrees of this process; of all, what this process adds
+    std::vector<Tensor> parts;
     Transfers transfers = {};
-    enum { adds, sends, shares, complete } phase = adds;
+    enum { adds, sends, shares } phase = adds;
   };
-  Tensor slice(const Tensor& x, int process) const;
-  void start(Sum& sum, bool sends, int peer, const Tensor& x);
-  void send(Sum& sum);
-  Tensor fold(int64_t begin, int64_t end, const Sum& sum, size_t& next) const;
-  bool advance(Sum& sum);
+  Tensor slice(const Sum& sum, int64_t shard, int process) const;
+  bool advance(size_t sum);
 
   Messages& messages_;
-  const std::vector<Subtree> trees_;
+  const std::vector<Addition> additions_;
+  const std::vector<int64_t> subtrees_;
   std::vector<Sum> sums_;
 };
 

@@ -11,7 +11,6 @@
 #include "nn/files/text_file.h"
 #include "nn/optim/clip.h"
 #include "nn/training/evaluation.h"
-#include "tensor/table.h"
 
 namespace heed {
 namespace {
@@ -73,52 +72,47 @@ void Training::print(const std::string& text) const {
     std::cerr << text << "\n";
 }
 
-bool Training::resume() {
-  if (!std::exchange(tried_to_resume_, true)) {
-    resumed_ = options_.resume && load();
-    step_ = checkpoint_.step();
-  }
-  return resumed_;
-}
-
 // Process 0 reads the file, and the others get its bytes: their machines may have no such folder.
-bool Training::load() {
+bool Training::resume() {
+  if (std::exchange(tried_to_resume_, true)) return resumed_;
   Processes* all = options_.processes;
-  if (!all || all->size() == 1) return checkpoint_.load();
-  const bool found = all->any(all->first() && checkpoint_.load());
-  if (!found) return false;
-  const std::string bytes = all->broadcast(all->first() ? read_bytes(checkpoint_.files().back()) : "");
-  if (all->first()) return true;
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / detail::text("heed-", getpid(), ".safetensors");
-  const std::unique_ptr<const std::filesystem::path, void (*)(const std::filesystem::path*)> removed(
-      &file, [](const std::filesystem::path* path) { std::remove(path->c_str()); });
-  write_file(file, bytes);
-  checkpoint_.load(file);
-  return true;
+  resumed_ = options_.resume && writes() && checkpoint_.load();
+  if (options_.resume && all && all->size() > 1) {
+    const std::string bytes = all->broadcast(resumed_ ? read_bytes(checkpoint_.files().back()) : "");
+    if (!all->first() && !bytes.empty()) {
+      const std::filesystem::path file =
+          std::filesystem::temp_directory_path() / detail::text("heed-", getpid(), ".safetensors");
+      const std::shared_ptr<void> removed(nullptr, [&](void*) { std::remove(file.c_str()); });
+      write_file(file, bytes);
+      checkpoint_.load(file);
+      resumed_ = true;
+    }
+  }
+  step_ = checkpoint_.step();
+  return resumed_;
 }
 
 StepRecord Training::descend(const Tensor& loss, int64_t tokens) {
   check(!options_.processes || options_.processes->shards() == 1,
         "Training: several shards share the steps; give descend() the rows and a function");
-  return update(loss.item(), tokens, [&] {
-    optimizer_.zero_grad();
-    loss.backward();
-  });
+  return update(loss.item(), tokens, loss);
 }
 
 StepRecord Training::descend(int64_t rows, const std::function<ShardLoss(int64_t, int64_t)>& loss,
                              int64_t tokens) {
   if (!options_.processes) return descend(loss(0, rows).loss, tokens);
-  const double mean = options_.processes->backward(rows, model_.parameters(), loss);
-  return update(mean, tokens, [] {});
+  return update(options_.processes->backward(rows, model_.parameters(), loss), tokens);
 }
 
-StepRecord Training::update(double loss, int64_t tokens, const std::function<void()>& backward) {
-  StepRecord record{.loss = loss, .rate = optimizer_.lr(), .tokens = tokens};
+// The rest of a step with this mean loss. Without `loss` the parameters have their gradients already.
+StepRecord Training::update(double mean, int64_t tokens, const Tensor& loss) {
+  StepRecord record{.loss = mean, .rate = optimizer_.lr(), .tokens = tokens};
   check(std::isfinite(record.loss), "Training: the loss of step ", step_ + 1, " is ", record.loss,
         step_ == 0 ? "; check the data and the model" : "; take a smaller learning rate");
-  backward();
+  if (loss.defined()) {
+    optimizer_.zero_grad();
+    loss.backward();
+  }
   if (std::isfinite(options_.max_norm))
     record.gradient_norm = clip_grad_norm_(model_.parameters(), options_.max_norm);
   if (!validates_) note_loss(record.loss);  // before the step, since these parameters have this loss
@@ -149,9 +143,8 @@ void Training::validate(int64_t steps, const std::function<double()>& validation
 // Reports where the run begins, and moves checkpoints of an earlier training away.
 void Training::begin(int64_t steps) {
   if (resume())
-    print((options_.name.empty() ? "" : options_.name + ": ") +
-          (step_ < steps ? "resuming after step " : "the training is complete: step ") +
-          std::to_string(step_));
+    print(detail::text(options_.name, options_.name.empty() ? "" : ": ",
+                       step_ < steps ? "resuming after step " : "the training is complete: step ", step_));
   else if (options_.resume && options_.name.empty())
     print("there is no checkpoint yet; starting with the first step");
   if (options_.processes) options_.processes->share(model_);
@@ -182,7 +175,6 @@ int Training::stopped_by() {
 
 bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
                    const std::function<double()>& validation) {
-  using Clock = std::chrono::steady_clock;
   check(steps >= 0, "Training: run: steps is ", steps, "; it must not be negative");
   stopped_ = false;
   validates_ = bool(validation);
@@ -197,13 +189,13 @@ bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
   int signal = 0;
   const auto enough = [&] { return options_.patience > 0 && waited_ >= options_.patience; };
   {
-    const std::unique_ptr<Progress, void (*)(Progress*)> clear_at_end(  // also when an exception passes
-        &progress, [](Progress* shown) { shown->clear(); });
+    // Also when an exception passes.
+    const std::shared_ptr<void> clear_at_end(nullptr, [&](void*) { progress.clear(); });
     const StopSignals signals;
     while (step_ < steps && !stopped_ && !enough()) {
-      const auto start = Clock::now();
+      const auto start = std::chrono::steady_clock::now();
       last_ = step();
-      const std::chrono::duration<double> seconds = Clock::now() - start;
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
       ++step_;
       validate(steps, validation);
       log.write(step_, last_, seconds.count());
@@ -221,23 +213,20 @@ bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
   if (signal != 0) report(signal);
   if (stopped_) return false;
   if (step_ < steps)
-    print("stopped early after step " + std::to_string(step_) + ": the loss was lowest " +
-          std::to_string(waited_) + (validates_ ? " validations" : " steps") + " ago, " +
-          short_number(lowest_));
+    print(detail::text("stopped early after step ", step_, ": the loss was lowest ", waited_,
+                       validates_ ? " validations" : " steps", " ago, ", short_number(lowest_)));
   if (options_.patience > 0 && !best_.values.empty()) model_.load_state_dict(best_.values);
   return true;
 }
 
 void Training::report(int signal) const {
   if (options_.on_signal) return options_.on_signal(signal);
-  print("stopped after step " + std::to_string(step_) +
-        (signal == SIGINT    ? " by SIGINT; "
-         : signal == SIGTERM ? " by SIGTERM; "
-                             : " by SIGUSR1; ") +
-        (options_.folder.empty() || !writes()
-             ? "nothing was saved, since the training has no folder"
-             : checkpoint_.files().back() +
-                   " contains its complete state, from which .resume = true continues"));
+  const char* name = signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGUSR1";
+  print(detail::text("stopped after step ", step_, " by ", name, "; ",
+                     options_.folder.empty() || !writes()
+                         ? "nothing was saved, since the training has no folder"
+                         : checkpoint_.files().back() +
+                               " contains its complete state, from which .resume = true continues"));
   std::cout << std::flush;
   std::raise(signal);
 }

@@ -2,7 +2,6 @@
 
 #include "nn/distributed/processes.h"
 #include "nn/files/checkpoint.h"
-#include "nn/module.h"
 #include "nn/training/log.h"
 #include "nn/training/progress.h"
 
@@ -110,9 +109,8 @@ class Training {
     const StateDict& state_dict() const { return values; }
     void load_state_dict(const StateDict& state) { values = state; }
   };
-  StepRecord update(double loss, int64_t tokens, const std::function<void()>& backward);
+  StepRecord update(double mean, int64_t tokens, const Tensor& loss = {});
   bool writes() const { return !options_.processes || options_.processes->first(); }
-  bool load();
   int stopped_by();
   void begin(int64_t steps);
   void validate(int64_t steps, const std::function<double()>& validation);

@@ -2,7 +2,7 @@
 
 #include "tests/support/expect.h"
 
-using detail::Subtree, detail::subtrees, detail::sums_after, detail::owner_of;
+using detail::additions, detail::subtrees, detail::owner_of;
 
 // The tree of shards from `from` to below `to` as text: ((0 1) 2).
 static std::string tree(int64_t from, int64_t to) {
@@ -24,40 +24,46 @@ TEST_CASE("each process owns shards in a row, at least one") {
 }
 
 TEST_CASE("subtrees are in order, and each has one owner") {
-  CHECK(subtrees(8, 1, 0, 8).size() == 1);
-  CHECK(subtrees(8, 4, 0, 8).size() == 4);
-  CHECK(subtrees(8, 3, 0, 8).size() > 3);
+  CHECK(subtrees(8, 1).size() == 1);
+  CHECK(subtrees(8, 4).size() == 4);
+  CHECK(subtrees(8, 3).size() > 3);
   for (const auto& [shards, processes] :
        std::vector<std::pair<int64_t, int>>{{8, 3}, {6, 4}, {17, 5}, {5, 5}}) {
-    int64_t next = 0;
-    for (const auto& [from, to, owner] : subtrees(shards, processes, 0, shards)) {
-      CHECK(from == next);
-      for (int64_t shard = from; shard < to; ++shard) CHECK(owner_of(shard, shards, processes) == owner);
-      next = to;
+    std::vector<int64_t> firsts = subtrees(shards, processes);
+    CHECK(firsts[0] == 0);
+    firsts.push_back(shards);
+    for (size_t i = 0; i + 1 < firsts.size(); ++i) {
+      CHECK(firsts[i] < firsts[i + 1]);
+      for (int64_t shard = firsts[i]; shard < firsts[i + 1]; ++shard)
+        CHECK(owner_of(shard, shards, processes) == owner_of(firsts[i], shards, processes));
     }
-    CHECK(next == shards);
   }
 }
 
 TEST_CASE("sums are added in the order of the tree") {
   for (int64_t shards = 1; shards <= 17; ++shards) {
     Texts sums;
-    for (int64_t shard = 0; shard < shards; ++shard) {
-      sums.push_back(std::to_string(shard));
-      for (int64_t n = sums_after(shard, 0, 0, shards); n > 0; --n) {
-        sums.end()[-2] = "(" + sums.end()[-2] + " " + sums.back() + ")";
-        sums.pop_back();
-      }
+    for (int64_t shard = 0; shard < shards; ++shard) sums.push_back(std::to_string(shard));
+    for (const auto& [from, mid, to] : additions(0, shards)) {
+      CHECK(sums[size_t(from)] == tree(from, mid));
+      CHECK(sums[size_t(mid)] == tree(mid, to));
+      sums[size_t(from)] = "(" + sums[size_t(from)] + " " + sums[size_t(mid)] + ")";
     }
-    CHECK(sums == Texts{tree(0, shards)});
+    CHECK(sums[0] == tree(0, shards));
   }
 }
 
 TEST_CASE("a process adds its shards to its largest subtrees") {
-  CHECK(sums_after(7, 5, 0, 8) == 1);  // of shards 5, 6 and 7: 6 + 7
-  CHECK(sums_after(7, 4, 0, 8) == 2);
-  CHECK(sums_after(7, 0, 0, 8) == 3);
-  CHECK(sums_after(6, 0, 0, 8) == 0);
+  // The number of additions that are possible with this shard, when a process owns those from `own`.
+  const auto sums_after = [](int64_t shard, int64_t own) {
+    return std::ranges::count_if(additions(0, 8),
+                                 [&](const auto& a) { return a.to == shard + 1 && a.from >= own; });
+  };
+  CHECK(sums_after(7, 5) == 1);  // of shards 5, 6 and 7: 6 + 7
+  CHECK(sums_after(7, 4) == 2);
+  CHECK(sums_after(7, 0) == 3);
+  CHECK(sums_after(6, 0) == 0);
+  CHECK(subtrees(8, 3) == std::vector<int64_t>{0, 2, 4, 5, 6});  // of shards 0 and 1, 2 to 4, 5 to 7
 }
 
 TEST_CASE("a reduction of one process adds in the order of the tree, and divides by the weight") {
