@@ -165,12 +165,10 @@ void Training::save(bool last) {
 
 // The signal that stops this process or another one, 0 if there is none. All processes stop if one does.
 int Training::stopped_by() {
-  const int signal = stop_signal;
-  if (!options_.processes) return signal;
-  const std::vector<double> all = options_.processes->gather(signal != 0 ? signal : stopped_ ? 0.5 : 0);
-  const double largest = *std::ranges::max_element(all);
-  stopped_ = largest > 0;
-  return static_cast<int>(largest);
+  double reason = stop_signal != 0 ? stop_signal : stopped_ ? 0.5 : 0;
+  if (options_.processes) reason = std::ranges::max(options_.processes->gather(reason));
+  stopped_ = reason > 0;
+  return static_cast<int>(reason);
 }
 
 bool Training::run(int64_t steps, const std::function<StepRecord()>& step,
