@@ -24,7 +24,7 @@ TEST_CASE("translate: trains, saves, plots, and translates with the saved model"
   CHECK(exported["files"] == Json({folder / "t_encoder.onnx", folder / "t_decoder.onnx"}));
   CHECK(program::join(
             ExportedDecoder(folder / "t").answers({program::tokenise("我昨天在北京吃了苹果")}, 100)[0]) ==
-        answer["translation"]);
+        answer["translation"].get<std::string>());
   const std::string nowhere = refusal_of("translate", "export --onnx /nowhere/t.onnx" + out);
   CHECK(contains(nowhere, "/nowhere/t_encoder.onnx: cannot be written; /nowhere is no folder"));
   CHECK(contains(refusal_of("translate", "--text 我爱鳄鱼" + out), "never seen 鳄, 鱼"));
