@@ -39,7 +39,7 @@ Tensor power(X a, X b) {
 }
 // An int32 is held as int64, so a value that it cannot hold throws.
 Tensor cast(X x, int64_t type) {
-  const Tensor y = to(x, check_type(type, "the result"));
+  Tensor y = to(x, check_type(type, "the result"));
   const bool is_int32 = type == static_cast<int64_t>(ElementType::int32);
   check(!is_int32 || all(y == clamp(y, INT32_MIN, INT32_MAX)).item<bool>(), "a value does not fit an int32");
   return y;

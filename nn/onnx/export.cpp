@@ -120,7 +120,7 @@ class Exporter {
     if (inputs.empty() || inputs[0].empty()) return passes && inputs.size() > 1 ? inputs[1] : "";
     if (passes && inputs.size() == 1) return inputs[0];
     static const std::map<std::string, size_t> outputs = {{"TopK", 2}, {"RNN", 2}, {"GRU", 2}, {"LSTM", 3}};
-    const std::string name = op_type + "_" + std::to_string(graph_.node.size());
+    std::string name = op_type + "_" + std::to_string(graph_.node.size());
     Node y{std::move(inputs), {name}, name, op_type, "", std::move(attributes)};
     for (size_t i = 1; outputs.contains(op_type) && i < outputs.at(op_type); ++i)
       y.output.push_back(name + "." + std::to_string(i));

@@ -123,7 +123,7 @@ std::vector<Argument> check_node(const Operator& op, const Node& node, int64_t o
 DType check_type(int64_t type, const std::string& what) {
   const bool known = type == 1 || type == 6 || type == 7 || type == 9 || type == 11;  // see ElementType
   check(known, what, " has the type ", type, " of ONNX; known are float, double, int32, int64 and bool");
-  return *dtype_of_element(static_cast<ElementType>(type));
+  return dtype_of_element(static_cast<ElementType>(type)).value_or(float32);
 }
 
 }  // namespace heed::onnx

@@ -173,7 +173,7 @@ Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& wi
   if (!weight.defined())
     return TensorImpl::view(contiguous(last_swapped_with(sum, 1)),
                             {groups * o, c, windows.h.size, windows.w.size});
-  const Tensor result = x.defined() ? all_y : layout.unsorted(all_x);
+  Tensor result = x.defined() ? all_y : layout.unsorted(all_x);
   if (bias.defined()) add_into(result, TensorImpl::view(contiguous(bias), {bias.numel(), 1, 1}));
   return result;
 }
