@@ -9,7 +9,7 @@ rounds=${1:-3}
 program=$PWD/build/release/bench/processes
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-# time WAY SIZE
+# time_of WAY SIZE
 time_of() {
   case $1 in
     thread) OMP_NUM_THREADS=1 "$program" "$2" ;;

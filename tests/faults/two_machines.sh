@@ -32,8 +32,8 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS
 
 # processes N program arguments...: half of N processes on each machine, the even ones here.
 processes() {
-  timeout 600 ip netns exec "$here" mpirun -np "$1" --host "10.77.0.1:$(($1 / 2)),10.77.0.2:$(($1 / 2))" --map-by node --bind-to none \
-    --mca plm_rsh_agent "$folder/agent" --mca btl self,tcp --mca btl_tcp_if_include 10.77.0.0/24 \
+  timeout 120 ip netns exec "$here" mpirun -np "$1" --host "10.77.0.1:$(($1 / 2)),10.77.0.2:$(($1 / 2))" --map-by node \
+    --bind-to none --mca plm_rsh_agent "$folder/agent" --mca btl self,tcp --mca btl_tcp_if_include 10.77.0.0/24 \
     --mca oob_tcp_if_include 10.77.0.0/24 --mca oob_tcp_keepalive_time 2 \
     --mca oob_tcp_keepalive_intvl 1 --mca oob_tcp_keepalive_probes 3 "${@:2}"
 }
