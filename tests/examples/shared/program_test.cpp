@@ -48,6 +48,8 @@ TEST_CASE("program: messages about options say what to do") {
            {"translate --modell rnn", "there is no option --modell; did you mean --model?"},
            {"translate --step=5", "there is no option --step; did you mean --steps?"},
            {"translate --nonsense", "there is no option --nonsense; --help lists all"},
+           {"translate rnn",
+            "there is no command rnn; there is export, and options begin with --, see --help"},
            {"scores dot", "dot is no option; options begin with --, and --help lists them"},
            {"translate --steps abc", "--steps is abc; it must be a whole number"},
            {"translate --steps 1.5", "--steps is 1.5; it must be a whole number"},
