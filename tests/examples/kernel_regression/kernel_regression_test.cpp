@@ -52,7 +52,8 @@ TEST_CASE("kernel_regression: known width and losses for the motorcycle data") {
 }
 
 // covers: C-000-05 C-000-14 C-000-17
-TEST_CASE("kernel_regression: for any seed, learned beats fixed, which beats the mean") {
+TEST_CASE("kernel_regression: for any seed, learned beats fixed, which beats the mean" *
+          doctest::test_suite("learning")) {
   Values w, learned, fixed;
   for (int seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);

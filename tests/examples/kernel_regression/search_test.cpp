@@ -31,7 +31,7 @@ static void check_least(const Values& x, const Values& y) {
 }
 
 // covers: C-000-16
-TEST_CASE("search: the global minimum for many kinds of data") {
+TEST_CASE("search: the global minimum for many kinds of data" * doctest::test_suite("learning")) {
   heed::Generator random(3);
   const auto uniform = [&](double low, double high) { return low + (high - low) * random.uniform(); };
   for (int round = 0; round < 3; ++round) {

@@ -21,7 +21,8 @@ struct Trained {
 
 }  // namespace
 
-TEST_CASE("two translators: both learn a sentence that they never saw, attention aligns it") {
+TEST_CASE("two translators: both learn a sentence that they never saw, attention aligns it" *
+          doctest::test_suite("learning")) {
   const Trained trained(400);
   for (const bool attends : {kOneVector, kAttention}) {
     CHECK(trained.losses.front()[attends] > 4);

@@ -130,7 +130,8 @@ TEST_CASE("Translation: errors name unknown words; final punctuation is optional
 }
 
 // covers: C-003-02
-TEST_CASE("Translation: the longer the sentence, the more attention helps") {
+TEST_CASE("Translation: the longer the sentence, the more attention helps" *
+          doctest::test_suite("learning")) {
   const Texts digits = {"一", "二", "三", "四", "五", "六", "七", "八"};
   Generator random(2);
   const auto sentences = [&](size_t count, int shortest, int longest) {
