@@ -20,12 +20,14 @@ struct Declaration {
       : name(text.substr(0, text.find_first_of("?.="))), optional(text[name.size()] == '?') {
     using enum AttributeType;
     static const std::map<std::string, AttributeType> types = {
-        {"float", f}, {"int", i}, {"string", s}, {"tensor", t}, {"floats", floats}, {"ints", ints}};
+        {"float", f},       {"int", i},     {"string", s},   {"tensor", t},
+        {"floats", floats}, {"ints", ints}, {"window", ints}};
     const std::vector<std::string> parts = parts_of(text, '=');
     if (parts.size() > 2) only = std::stoll(parts[2]);
     if (parts.size() == 1) return;
     if (const auto word = types.find(parts[1]); word != types.end()) {
       type = word->second;
+      most = word->first == "window" ? 2 : INT64_MAX;
     } else if (std::isalpha(parts[1][0])) {
       texts = parts_of(parts[1], ',');
       type = texts.size() > 1 ? strings : s;
@@ -43,7 +45,7 @@ struct Declaration {
     if (type == i) return full({}, given.i, int64);
     if (type == f) return full({}, given.f);
     if (type == t) return given.t.values;
-    if (type == ints) return list(given.ints);
+    if (type == ints) return std::ssize(given.ints) <= most ? list(given.ints) : Tensor();
     if (type == floats) return list(given.floats);
     if (texts.empty()) return list(Ints(given.s.begin(), given.s.end()));
     Ints positions;
@@ -61,6 +63,7 @@ struct Declaration {
   std::vector<std::string> texts = {};            // known, in turn
   Tensor standard = {};                           // by default
   std::optional<int64_t> only = {};
+  int64_t most = 0;  // numbers of a list
 };
 
 }  // namespace
