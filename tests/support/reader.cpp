@@ -213,16 +213,18 @@ void Reader::press_at(double x, double y, Hand hand) {
 
 void Reader::move_from(double x, double y, double dx, double dy, Hand hand) {
   constexpr int kMoves = 4;
-  const bool touches = hand == Hand::finger;
-  const auto send = [&](const char* of_mouse, const char* of_finger, double part) {
-    touches ? tab.touch(of_finger, x + part * dx, y + part * dy)
-            : tab.mouse(of_mouse, x + part * dx, y + part * dy);
-  };
-  send("mousePressed", "touchStart", 0);
-  for (int i = 1; i <= kMoves; ++i) send("mouseMoved", "touchMove", static_cast<double>(i) / kMoves);
-  // A finger that does not rest for 80 ms flings the page, and the next tap only stops that.
-  if (touches) tab.evaluate("new Promise(done => setTimeout(done, 120))");
-  send("mouseReleased", "touchEnd", 1);
+  const auto x_at = [&](int i) { return x + dx * i / kMoves; };
+  const auto y_at = [&](int i) { return y + dy * i / kMoves; };
+  if (hand == Hand::finger) {
+    tab.touch({{"touchStart", x, y}, {"touchMove", x_at(1), y_at(1)}});
+    for (int i = 2; i <= kMoves; ++i) tab.touch("touchMove", x_at(i), y_at(i));
+    // A finger that does not rest for 80 ms flings the page, and the next tap only stops that.
+    tab.evaluate("new Promise(done => setTimeout(done, 120))");
+    return tab.touch("touchEnd", x + dx, y + dy);
+  }
+  tab.mouse("mousePressed", x, y);
+  for (int i = 1; i <= kMoves; ++i) tab.mouse("mouseMoved", x_at(i), y_at(i));
+  tab.mouse("mouseReleased", x + dx, y + dy);
 }
 
 void Reader::press(const std::string& target, Hand hand) {

@@ -28,12 +28,6 @@ std::string text_of(const Json& value) {
   return value.contains("value") ? value["value"].dump() : value.value("type", "");
 }
 
-Json touch_event(const std::string& type, double x, double y) {
-  Json points = Json::array();
-  if (type != "touchEnd") points.push_back({{"x", x}, {"y", y}});
-  return {{"type", type}, {"touchPoints", points}};
-}
-
 }  // namespace
 
 Tab::Tab(int seconds) {
@@ -231,14 +225,13 @@ void Tab::mouse(const std::string& type, double x, double y) {
                                     {"clickCount", type == "mouseMoved" ? 0 : 1}});
 }
 
-void Tab::touch(const std::string& type, double x, double y) {
-  send("Input.dispatchTouchEvent", touch_event(type, x, y));
-}
-
-void Tab::tap(double x, double y) {
-  const int start = post(session_, "Input.dispatchTouchEvent", touch_event("touchStart", x, y)),
-            end = post(session_, "Input.dispatchTouchEvent", touch_event("touchEnd", x, y));
-  for (const int id : {start, end}) answer_to(id);
+void Tab::touch(const std::vector<Touch>& events) {
+  std::vector<int> ids;
+  for (const auto& [type, x, y] : events) {
+    const Json points = type == "touchEnd" ? Json::array() : Json::array({{{"x", x}, {"y", y}}});
+    ids.push_back(post(session_, "Input.dispatchTouchEvent", {{"type", type}, {"touchPoints", points}}));
+  }
+  for (const int id : ids) answer_to(id);
 }
 
 void Tab::key(const std::string& name, bool shift) {

@@ -48,10 +48,17 @@ class Tab {
 
   /// Mouse events at a place of the window, in pixels: mousePressed, mouseMoved, mouseReleased.
   void mouse(const std::string& type, double x, double y);
-  /// Touch events of one finger: touchStart, touchMove, touchEnd.
-  void touch(const std::string& type, double x, double y);
-  /// Touches a place and lifts the finger at once, however busy the page is: a long touch is no tap.
-  void tap(double x, double y);
+  /// An event of one finger: touchStart, touchMove or touchEnd.
+  struct Touch {
+    std::string type;
+    double x, y;
+  };
+  /// Gives the page these events at once, however busy it is: a finger that rests where it begins neither
+  /// taps nor scrolls.
+  void touch(const std::vector<Touch>& events);
+  void touch(const std::string& type, double x, double y) { touch({{type, x, y}}); }
+  /// Touches a place and lifts the finger.
+  void tap(double x, double y) { touch({{"touchStart", x, y}, {"touchEnd", x, y}}); }
   /// Presses and releases a key, such as "ArrowLeft", "Tab", " " or "a".
   void key(const std::string& name, bool shift = false);
   /// Types a text where the focus is, as an input method does.
