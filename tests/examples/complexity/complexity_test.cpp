@@ -36,8 +36,7 @@ TEST_CASE("complexity: attention needs quadratic memory, blocked attention linea
 }
 
 // covers: C-002-13
-TEST_CASE("complexity: attention recalls the first token at any distance, a recurrent network does not" *
-          doctest::test_suite("learning")) {
+TEST_CASE("complexity: attention recalls the first token at any distance, a recurrent network does not") {
   const Json recall = results_of("complexity", "--part recall --reach 64 --steps 250 --threads 1")["recall"];
   REQUIRE(recall["lengths"] == Json({8, 16, 32, 64}));
   for (size_t i = 0; i < 4; ++i) CHECK(recall["attention"]["accuracy"][i] > 0.95);

@@ -77,8 +77,7 @@ TEST_CASE("language_model: trains, compares with n-grams, generates text with th
   CHECK(contains(refused("again"), "the command is \"again\"; it is one of train, write and export"));
 }
 
-TEST_CASE("language_model: a training that is worse than counting says what would do" *
-          doctest::test_suite("learning")) {
+TEST_CASE("language_model: a training that is worse than counting says what would do") {
   const Folder folder;
   const std::string text = folder.write("text.txt", sentences(600));
   const auto learn = [&](const std::string& arguments) {

@@ -91,6 +91,8 @@ TEST_CASE("onnx: convolutions and pooling") {
                        {window, attribute("pads", {0, 1, 0, 0}), attribute("ceil_mode", int64_t{1})});
                  }),
                  "ceil_mode"));
+  CHECK_THROWS_AS(layer_output("MaxPool", {ones({1, 1, 3, 3, 3})}, {attribute("kernel_shape", {2, 2, 2})}),
+                  Error);
 }
 
 TEST_CASE("onnx: normalization") {
