@@ -201,11 +201,11 @@ std::vector<Operator> layer_operators() {
   const std::string recurrence = "direction=forward|reverse|bidirectional activations=";
   const std::string rnn = "X W R B? sequence_lens? initial_h? ", rest = " hidden_size?=int layout=0=0";
   return {
-      {"Conv", 1, "X W B? " + windows + "group=1 kernel_shape?=window", conv},
-      {"ConvTranspose", 1, "X W B? " + windows + "group=1 output_padding?=ints kernel_shape?=window", conv_transpose},
+      {"Conv", 1, "X W B? " + windows + "group=1 kernel_shape?=one_or_two", conv},
+      {"ConvTranspose", 1, "X W B? " + windows + "group=1 output_padding?=ints kernel_shape?=one_or_two", conv_transpose},
       {"Col2Im", 18, "X image_shape block_shape " + windows, fold_columns},
-      {"MaxPool", 8, "X " + windows + "kernel_shape=window ceil_mode=0 storage_order=0", pool<true>},
-      {"AveragePool", 7, "X " + padding + "dilations?=ints=1 kernel_shape=window ceil_mode=0 count_include_pad=0", pool<false>},
+      {"MaxPool", 8, "X " + windows + "kernel_shape=one_or_two ceil_mode=0 storage_order=0", pool<true>},
+      {"AveragePool", 7, "X " + padding + "dilations?=ints=1 kernel_shape=one_or_two ceil_mode=0 count_include_pad=0", pool<false>},
       {"GlobalAveragePool", 1, "X", [](X x) { return mean(x, dims_from(x, 2), true); }},
       {"GlobalMaxPool", 1, "X", [](X x) { return amax(x, dims_from(x, 2), true); }},
 

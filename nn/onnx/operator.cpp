@@ -20,14 +20,14 @@ struct Declaration {
       : name(text.substr(0, text.find_first_of("?.="))), optional(text[name.size()] == '?') {
     using enum AttributeType;
     static const std::map<std::string, AttributeType> types = {
-        {"float", f},       {"int", i},     {"string", s},   {"tensor", t},
-        {"floats", floats}, {"ints", ints}, {"window", ints}};
+        {"float", f},       {"int", i},     {"string", s},       {"tensor", t},
+        {"floats", floats}, {"ints", ints}, {"one_or_two", ints}};
     const std::vector<std::string> parts = parts_of(text, '=');
     if (parts.size() > 2) only = std::stoll(parts[2]);
     if (parts.size() == 1) return;
     if (const auto word = types.find(parts[1]); word != types.end()) {
       type = word->second;
-      most = word->first == "window" ? 2 : INT64_MAX;
+      most = word->first == "one_or_two" ? 2 : INT64_MAX;
     } else if (std::isalpha(parts[1][0])) {
       texts = parts_of(parts[1], ',');
       type = texts.size() > 1 ? strings : s;

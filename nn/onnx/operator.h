@@ -76,7 +76,7 @@ struct Operator {
   ///   mode=constant|edge         one of these texts; the first is the default
   ///   types=Tanh|Relu,Tanh       a list that repeats this pattern of texts
   ///   to=int  scale?=float       int, float, string, tensor, ints or floats; "?" if it is optional
-  ///   kernel_shape=window        one or two ints
+  ///   kernel_shape=one_or_two    one or two ints
   ///   layout=0=0  pads?=ints=1   the only number that is known
   std::string arguments;
   Compute run;
