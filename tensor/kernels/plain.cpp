@@ -130,11 +130,8 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Tensor& start, double alph
   Values y = read(start, shape);
   for (int64_t p = 0; p < numel(lead); ++p)
     for (int64_t i = 0; i < n; ++i)
-      for (int64_t l = 0; l < k; ++l) {
-        const double a_il = alpha * as[(p * n + i) * k + l], *b_l = bs.data() + (p * k + l) * m;
-        double* y_i = y.data() + (p * n + i) * m;
-        for (int64_t j = 0; j < m; ++j) y_i[j] += a_il * b_l[j];
-      }
+      for (int64_t l = 0; l < k; ++l)
+        add_multiple(m, alpha * as[(p * n + i) * k + l], row(bs, p * k + l, m), row(y, p * n + i, m));
   return write(y, shape, a.dtype());
 }
 
