@@ -12,21 +12,17 @@ namespace {
 
 using Values = std::vector<double>;
 
-// All elements in row-major order.
-Values read(const Tensor& x) { return x.to_vector<double>(); }
-// The same after broadcasting to the shape, or copies of one number if x is undefined.
+// All elements in row-major order after broadcasting to the shape, or copies of one number if x is undefined.
 Values read(const Tensor& x, const Shape& shape, double otherwise = 0) {
   const Tensor copy = full(shape, otherwise, float64);
   if (x.defined()) copy_into(copy, x);
-  return read(copy);
+  return copy.to_vector();
 }
 
 Tensor write(const Values& values, const Shape& shape, DType dtype) {
-  Tensor y = Tensor::empty(shape, dtype);
-  visit_floating(dtype, [&]<class T>(Type<T>) {
-    for (int64_t i = 0; i < y.numel(); ++i) detail::first_of<T>(y)[i] = static_cast<T>(values[i]);
-  });
-  return y;
+  const Tensor y = Tensor::empty(shape, float64);
+  std::ranges::copy(values, y.mutable_data<double>());
+  return cast(y, dtype);
 }
 
 // y = join(y, x) for every element x that is reduced to y; then y is divided. Floats are joined in double,
@@ -148,7 +144,7 @@ Tensor extremum(const Tensor& x, const Shape& dims, bool keepdim, bool largest) 
 
 Tensor softmax(const Tensor& x, int64_t dim, SoftmaxForm form) {
   const Tensor lines = last_swapped_with(x, dim);
-  Values y = read(lines);
+  Values y = lines.to_vector();
   const int64_t n = x.dim() == 0 ? 1 : lines.size(-1);
   for (int64_t first = 0; first < x.numel(); first += n) {
     double* line = &y[first];
@@ -165,7 +161,7 @@ Tensor softmax(const Tensor& x, int64_t dim, SoftmaxForm form) {
 
 NormResult norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight, const Tensor& bias,
                 double eps) {
-  const Values xs = read(x), w = read(weight, {n}, 1), b = read(bias, {n});
+  const Values xs = x.to_vector(), w = read(weight, {n}, 1), b = read(bias, {n});
   const int64_t rows = n == 0 ? 0 : x.numel() / n;
   Values y(xs.size()), mean(rows), scale(rows);
   for (int64_t r = 0; r < rows; ++r) {
@@ -224,7 +220,7 @@ AttentionResult attention(const Tensor& q, const Tensor& k, const Tensor& v, con
 AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,
                                       const AttentionRule& rule, const AttentionResult& forward) {
   const Attention a{q, k, v, rule};
-  const Values gs = read(g), y = read(forward.y);
+  const Values gs = g.to_vector(), y = forward.y.to_vector();
   Values dq(a.q.size()), dk(a.k.size()), dv(a.v.size()), d_positions(a.positions.size());
   for (int64_t i = 0; i < a.sizes.heads * a.Tq; ++i)
     a.each_key(i, [&, g_i = row(gs, i, a.Dv)](int64_t j, double p, double factor) {
@@ -248,7 +244,7 @@ RecurrentResult recurrent_forward(const RecurrentRule& rule, const Tensor& x, co
                                   const Tensor& weight, const Tensor& bias, bool keep_gates) {
   const int64_t T = x.size(0), B = x.size(1), G = weight.size(0), H = weight.size(1);
   const int64_t S = rule.state_size(H), saved = rule.saved_size(H);
-  const Values xs = read(x), w = read(weight), b = read(bias, {G}), start = read(state, {B, S});
+  const Values xs = x.to_vector(), w = weight.to_vector(), b = read(bias, {G}), start = read(state, {B, S});
   Values y(T * B * S), gates(T * B * saved);
   for (int64_t i = 0; i < B; ++i)
     for (int64_t step = 0; step < T; ++step) {
