@@ -32,6 +32,22 @@ T unit(uint64_t bits) {  // in [0, 1), a multiple of 2^-digits
   return static_cast<T>(static_cast<Signed>(bits >> (64 - digits))) * (T(1) / T(uint64_t{1} << digits));
 }
 
+// out_i = value(word first + i), where words 0, 1, ... are the bits at positions 0, 1, ... of the generator.
+template <class Word>
+void draw_words(const Generator& source, uint64_t first, int64_t n, auto* out, const auto& value) {
+  constexpr uint64_t per_block = 16 / sizeof(Word);
+  using Words = std::array<Word, 32 * per_block>;
+  for (int64_t some; n > 0; n -= some, first += static_cast<uint64_t>(some), out += some) {
+    const auto words = std::bit_cast<Words>(random_bits(source, first / per_block));
+    const uint64_t skip = first % per_block;
+    some = std::min(n, static_cast<int64_t>(words.size() - skip));
+    at_level([&] {
+      HEED_VECTORIZE
+      for (int64_t i = 0; i < some; ++i) out[i] = value(words[skip + static_cast<size_t>(i)]);
+    });
+  }
+}
+
 // A tensor whose element i is value(bits at the i-th position from the generator's).
 template <class T, class F>
 Tensor draw(const Shape& shape, Generator* generator, const F& value) {
@@ -40,16 +56,7 @@ Tensor draw(const Shape& shape, Generator* generator, const F& value) {
   const uint64_t first = generator->reserve(static_cast<uint64_t>(y.numel()));
   T* out = y.mutable_data<T>();
   parallel_for(y.numel(), 16384, [=, source = *generator](int64_t begin, int64_t end) {
-    while (begin < end) {
-      const uint64_t position = first + static_cast<uint64_t>(begin);
-      const auto bits = random_bits(source, position / 2);
-      const auto skip = static_cast<int64_t>(position % 2), n = std::min<int64_t>(end - begin, 64 - skip);
-      at_level([&] {
-        HEED_VECTORIZE
-        for (int64_t i = 0; i < n; ++i) out[begin + i] = value(bits[static_cast<size_t>(skip + i)]);
-      });
-      begin += n;
-    }
+    draw_words<uint64_t>(source, first + static_cast<uint64_t>(begin), end - begin, out + begin, value);
   });
   return y;
 }
@@ -98,17 +105,8 @@ template <class T>
 void DropoutFactors::draw(int64_t begin, int64_t n, T* out) const {
   const auto dropped = static_cast<uint32_t>(p_ * 0xffffffff);  // about p 2^32 of all words
   const T kept = static_cast<T>(p_ < 1 ? 1 / (1 - p_) : 0);
-  for (const int64_t end = begin + n; begin < end;) {
-    const uint64_t word = 2 * source_.position() + static_cast<uint64_t>(begin);
-    const auto bits = std::bit_cast<std::array<uint32_t, 128>>(random_bits(source_, word / 4));
-    const auto skip = static_cast<int64_t>(word % 4), some = std::min<int64_t>(end - begin, 128 - skip);
-    at_level([&] {
-      HEED_VECTORIZE
-      for (int64_t i = 0; i < some; ++i) out[i] = kept * T(bits[static_cast<size_t>(skip + i)] >= dropped);
-    });
-    begin += some;
-    out += some;
-  }
+  draw_words<uint32_t>(source_, 2 * source_.position() + static_cast<uint64_t>(begin), n, out,
+                       [=](uint32_t word) { return kept * T(word >= dropped); });
 }
 template void DropoutFactors::draw(int64_t, int64_t, float*) const;
 template void DropoutFactors::draw(int64_t, int64_t, double*) const;
