@@ -12,13 +12,13 @@ namespace {
 // number on to OpenMP, so OpenMP's own number is read first.
 const bool has_one_thread = (num_threads(), openblas_set_num_threads(1), true);
 
-// Calls f, which calls BLAS. OpenBLAS built with OpenMP takes its number of threads from
-// omp_get_max_threads() at every call outside of a parallel loop, whatever openblas_set_num_threads() was
-// given: see Note [Same bits] in tensor/parallel.h.
-void on_one_thread(const auto& f) {
+// Calls a function of BLAS; sizes and steps become ints. OpenBLAS built with OpenMP takes its number of
+// threads from omp_get_max_threads() at every call outside of a parallel loop, whatever
+// openblas_set_num_threads() was given: see Note [Same bits] in tensor/parallel.h.
+void on_one_thread(const auto& function, auto... arguments) {
   const int threads = omp_in_parallel() ? 1 : omp_get_max_threads();
   if (threads > 1) omp_set_num_threads(1);
-  f();
+  function(arguments...);
   if (threads > 1) omp_set_num_threads(threads);
 }
 
@@ -38,27 +38,6 @@ struct Layout {
       : trans(x.col_step == 1 ? CblasNoTrans : CblasTrans),
         lead(static_cast<int>(x.col_step == 1 ? x.row_step : x.col_step)) {}
 };
-
-// out = alpha a b + beta out
-template <class T>
-void blas_gemm(int n, int m, int k, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> out) {
-  const Layout of_a(a), of_b(b);
-  on_one_thread([&] {
-    gemm_for(alpha)(CblasRowMajor, of_a.trans, of_b.trans, n, m, k, alpha, a.data, of_a.lead, b.data,
-                    of_b.lead, beta, out.data, static_cast<int>(out.row_step));
-  });
-}
-
-// y [n, 1] += alpha a [n, k] x [k, 1]
-template <class T>
-void blas_gemv(int n, int k, T alpha, Matrix<const T> a, Matrix<const T> x, Matrix<T> y) {
-  const Layout of_a(a);
-  if (of_a.trans == CblasTrans) std::swap(n, k);
-  on_one_thread([&] {
-    gemv_for(alpha)(CblasRowMajor, of_a.trans, n, k, alpha, a.data, of_a.lead, x.data,
-                    static_cast<int>(x.row_step), 1, y.data, static_cast<int>(y.row_step));
-  });
-}
 
 template <class T>
 T inner_product(int64_t n, const T* a, int64_t a_step, const T* b, int64_t b_step) {
@@ -96,9 +75,14 @@ void blas_tile(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matr
     blas_tile<T>(m, n, k, alpha, b.transposed(), a.transposed(), adds, out.transposed());
   } else if (m == 1) {
     for (int64_t i = 0; i < n && !adds; ++i) *out.at(i, 0) = 0;
-    blas_gemv<T>(static_cast<int>(n), static_cast<int>(k), alpha, a, b, out);
+    const Layout of_a(a);  // out += alpha a b
+    const auto [rows, columns] = of_a.trans == CblasNoTrans ? std::pair(n, k) : std::pair(k, n);
+    on_one_thread(gemv_for(alpha), CblasRowMajor, of_a.trans, rows, columns, alpha, a.data, of_a.lead, b.data,
+                  b.row_step, 1, out.data, out.row_step);
   } else {
-    blas_gemm<T>(static_cast<int>(n), static_cast<int>(m), static_cast<int>(k), alpha, a, b, T(adds), out);
+    const Layout of_a(a), of_b(b);  // out = alpha a b + adds out
+    on_one_thread(gemm_for(alpha), CblasRowMajor, of_a.trans, of_b.trans, n, m, k, alpha, a.data, of_a.lead,
+                  b.data, of_b.lead, T(adds), out.data, out.row_step);
   }
 }
 
