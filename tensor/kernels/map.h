@@ -85,9 +85,7 @@ class Factor {
 /// The formula u + alpha v, or u - alpha v.
 template <int sign = 1>
 auto plus_multiple(Scalar alpha, DType dtype) {
-  return [by = Factor(alpha, dtype)](auto u, auto v) {
-    return sign > 0 ? u + by.as<decltype(u)>() * v : u - by.as<decltype(u)>() * v;
-  };
+  return [by = Factor(alpha, dtype)](auto u, auto v) { return u + sign * by.as<decltype(u)>() * v; };
 }
 
 }  // namespace heed::kernel
