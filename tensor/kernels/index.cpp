@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "tensor/kernels/elementwise.h"
+#include "tensor/kernels/map.h"
 #include "tensor/kernels/outer_inner.h"
 #include "tensor/reference.h"
 
@@ -69,10 +70,8 @@ Tensor gather(const Tensor& x, int64_t dim, const Tensor& index) {
 
 // Lines along dim do not share elements, and one thread adds up a whole line in order.
 void scatter_add_into(const Tensor& out, int64_t dim, const Tensor& index, const Tensor& src) {
-  visit_numbers(out.dtype(), [&]<class T>(Type<T>) {
-    using Number = Wrapping<T>;
-    each_selected<Number, const Number>(out, dim, index, src, dim,
-                                        [](Number& sum, const Number& term) { sum += term; });
+  wrapping(out.dtype(), [&]<class T>(Type<T>) {
+    each_selected<T, const T>(out, dim, index, src, dim, [](T& sum, T term) { sum += term; });
   });
 }
 
@@ -115,16 +114,16 @@ void index_add_into(const Tensor& out, int64_t dim, const Tensor& index, const T
       std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(m * inner / kBlock, 1, 16))));
   const Tensor packed = contiguous(index), rows = contiguous(src);
   const auto* positions = packed.data<int64_t>();
-  visit_numbers(out.dtype(), [&]<class T>(Type<T>) {
-    const auto* from = detail::first_of<const Wrapping<T>>(rows);
-    auto* to = detail::first_of<Wrapping<T>>(out);
+  wrapping(out.dtype(), [&]<class T>(Type<T>) {
+    const T* from = detail::first_of<T>(rows);
+    T* to = detail::first_of<T>(out);
     each_row(outer * parts, m * inner / parts, [&](int64_t task) {
       const int64_t block = task / parts, part = task % parts;
       for (int64_t i = 0; i < m; ++i) {
         const int64_t position = checked(positions[i], n, dim, out);
         if ((position & (parts - 1)) != part) continue;
-        auto* sum = to + (block * n + position) * inner;
-        const auto* row = from + (block * m + i) * inner;
+        T* sum = to + (block * n + position) * inner;
+        const T* row = from + (block * m + i) * inner;
         HEED_VECTORIZE
         for (int64_t k = 0; k < inner; ++k) sum[k] += row[k];
       }
