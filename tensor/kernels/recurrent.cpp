@@ -61,11 +61,9 @@ void step_backward(Recurrence kind, int64_t H, const T* gates, const T* before, 
                    T* da) {
   switch (kind) {
     case Recurrence::rnn_tanh:
-      for (int64_t i = 0; i < H; ++i) dx[i] = d[i] * (1 - y[i] * y[i]);
-      std::fill_n(d, H, T(0));
-      return;
     case Recurrence::rnn_relu:
-      for (int64_t i = 0; i < H; ++i) dx[i] = y[i] > 0 ? d[i] : T(0);
+      for (int64_t i = 0; i < H; ++i)
+        dx[i] = kind == Recurrence::rnn_tanh ? d[i] * (1 - y[i] * y[i]) : y[i] > 0 ? d[i] : T(0);
       std::fill_n(d, H, T(0));
       return;
     case Recurrence::gru:
