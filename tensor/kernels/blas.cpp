@@ -29,23 +29,8 @@ constexpr auto gemv_for(float) { return cblas_sgemv; }
 constexpr auto gemv_for(double) { return cblas_dgemv; }
 
 // How BLAS describes a matrix: as it is or transposed, and the distance of its rows or columns.
-struct Layout {
-  CBLAS_TRANSPOSE trans;
-  int lead;
-
-  template <class T>
-  explicit Layout(const Matrix<T>& x)
-      : trans(x.col_step == 1 ? CblasNoTrans : CblasTrans),
-        lead(static_cast<int>(x.col_step == 1 ? x.row_step : x.col_step)) {}
-};
-
-template <class T>
-T inner_product(int64_t n, const T* a, int64_t a_step, const T* b, int64_t b_step) {
-  if (a_step == 1 && b_step == 1)  // in vectors: a call of BLAS pays off only for long ones
-    return join_line(n, T(0), std::plus<>(), std::multiplies<>(), a, b);
-  T sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += a[i * a_step] * b[i * b_step];
-  return sum;
+auto layout_of(const auto& x) {
+  return x.col_step == 1 ? std::pair(CblasNoTrans, x.row_step) : std::pair(CblasTrans, x.col_step);
 }
 
 }  // namespace
@@ -64,7 +49,12 @@ template <class T>
 void blas_tile(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b, bool adds,
                Matrix<T> out) {
   if (n == 1 && m == 1) {
-    *out.data = (adds ? *out.data : 0) + alpha * inner_product(k, a.data, a.col_step, b.data, b.row_step);
+    T sum = 0;
+    if (a.col_step == 1 && b.row_step == 1)  // in vectors: a call of BLAS pays off only for long ones
+      sum = join_line(k, T(0), std::plus<>(), std::multiplies<>(), a.data, b.data);
+    else
+      for (int64_t l = 0; l < k; ++l) sum += *a.at(0, l) * *b.at(l, 0);
+    *out.data = (adds ? *out.data : 0) + alpha * sum;
   } else if (k == 1) {
     for (int64_t i = 0; i < n; ++i) {
       const T factor = alpha * *a.at(i, 0);
@@ -75,14 +65,15 @@ void blas_tile(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matr
     blas_tile<T>(m, n, k, alpha, b.transposed(), a.transposed(), adds, out.transposed());
   } else if (m == 1) {
     for (int64_t i = 0; i < n && !adds; ++i) *out.at(i, 0) = 0;
-    const Layout of_a(a);  // out += alpha a b
-    const auto [rows, columns] = of_a.trans == CblasNoTrans ? std::pair(n, k) : std::pair(k, n);
-    on_one_thread(gemv_for(alpha), CblasRowMajor, of_a.trans, rows, columns, alpha, a.data, of_a.lead, b.data,
-                  b.row_step, 1, out.data, out.row_step);
+    const auto [trans, lead] = layout_of(a);
+    const auto [rows, columns] = trans == CblasNoTrans ? std::pair(n, k) : std::pair(k, n);
+    on_one_thread(gemv_for(alpha), CblasRowMajor, trans, rows, columns, alpha, a.data, lead, b.data,
+                  b.row_step, 1, out.data, out.row_step);  // out += alpha a b
   } else {
-    const Layout of_a(a), of_b(b);  // out = alpha a b + adds out
-    on_one_thread(gemm_for(alpha), CblasRowMajor, of_a.trans, of_b.trans, n, m, k, alpha, a.data, of_a.lead,
-                  b.data, of_b.lead, T(adds), out.data, out.row_step);
+    const auto [a_trans, a_lead] = layout_of(a);
+    const auto [b_trans, b_lead] = layout_of(b);
+    on_one_thread(gemm_for(alpha), CblasRowMajor, a_trans, b_trans, n, m, k, alpha, a.data, a_lead, b.data,
+                  b_lead, T(adds), out.data, out.row_step);  // out = alpha a b + adds out
   }
 }
 
