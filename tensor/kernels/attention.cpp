@@ -154,10 +154,6 @@ struct Inputs {
   int64_t seen(const Tile& t, int64_t r, int64_t back = 0) const {
     return std::clamp<int64_t>(rule.past + t.i + r + 1 - t.j - back, 0, t.columns);
   }
-  // The first query with a window that begins at `key` or later.
-  int64_t first_beyond(int64_t key) const {
-    return std::clamp<int64_t>(key + std::min(rule.window, 2 * rule.everything) - rule.past - 1, 0, sizes.Tq);
-  }
   // The element of `positions` for the first key of the tile and its query r.
   int64_t distance(const Tile& t, int64_t r) const { return t.j - (t.i + r) + sizes.Tq - 1; }
 
@@ -169,7 +165,9 @@ struct Inputs {
     ReusedMatrix<T> scaled;
     for (int64_t j = 0; j < std::min(sizes.Tk, rule.past + sizes.Tq); j += kKeys) {
       const int64_t columns = std::min(kKeys, sizes.Tk - j), sinks = std::min(columns, rule.sinks - j);
-      const int64_t beyond = first_beyond(j + columns), end = sinks > 0 ? sizes.Tq : beyond;
+      // The first query with a window that begins behind these keys.
+      const int64_t behind = j + columns + std::min(rule.window, 2 * rule.everything) - rule.past - 1;
+      const int64_t beyond = std::clamp<int64_t>(behind, 0, sizes.Tq), end = sinks > 0 ? sizes.Tq : beyond;
       if (end <= share.first * kQueries) continue;
       scaled.set(ceil_div(sizes.Tq, share.step), sizes.D, columns, scale,
                  k[share.head].block(j, 0).transposed());
