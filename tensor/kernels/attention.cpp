@@ -105,7 +105,7 @@ void add_line(int64_t n, const auto* x, auto* y) {
 
 // y = scale factors y, where factors may be null.
 template <class T>
-void scale_line(int64_t n, T scale, const T* factors, T* y) {
+void scale_line(int64_t n, T scale, T* y, const T* factors = nullptr) {
   const auto run = [=](auto factor) {
     HEED_VECTORIZE
     for (int64_t c = 0; c < n; ++c) y[c] *= scale * factor(c);
@@ -264,17 +264,15 @@ void forward_share(const Inputs<T>& in, const Share& share, const Matrices<T>& t
       const int64_t seen = in.seen(t, r);
       const T shrink = softmax[static_cast<size_t>(t.i + r)].update(padded(seen), p.at(r, 0));
       std::fill(p.at(r, seen), p.at(r, t.columns), T(0));
-      if (shrink != 1)
-        for (int64_t c = 0; c < Dv; ++c) y_i.at(r, 0)[c] *= shrink;
+      if (shrink != 1) scale_line(Dv, shrink, y_i.at(r, 0));
     }
     if (const Matrix<const T> factors = in.factors(share.head, t, tiles[1]); factors.data)
-      for (int64_t r = 0; r < t.rows; ++r) scale_line(t.columns, T(1), factors.at(r, 0), p.at(r, 0));
+      for (int64_t r = 0; r < t.rows; ++r) scale_line(t.columns, T(1), p.at(r, 0), factors.at(r, 0));
     values.multiply(t.rows, Dv, t.columns, p, y_i, y_i);
   });
   in.each_strip(share, Tq, [&](int64_t i, int64_t rows) {
     for (int64_t r = i; r < i + rows; ++r) {
-      const T factor = softmax[static_cast<size_t>(r)].factor();
-      for (int64_t c = 0; c < Dv; ++c) y.at(r, 0)[c] *= factor;
+      scale_line(Dv, softmax[static_cast<size_t>(r)].factor(), y.at(r, 0));
       log_totals[r] = softmax[static_cast<size_t>(r)].log_total();
     }
   });
@@ -330,7 +328,7 @@ void backward_share(const Inputs<T>& in, const Share& share, const Matrices<T>& 
       score_gradients(padded(t.columns), scores_differ ? T(1) : in.scale, log_totals[t.i + r],
                       gy[static_cast<size_t>(t.i + r)], factors.at(r, 0), p.at(r, 0), ds.at(r, 0));
       if (d_positions.data) add_line(t.columns, ds.at(r, 0), d_positions.at(0, in.distance(t, r)));
-      if (scores_differ) scale_line(padded(t.columns), in.scale, slopes.at(r, 0), ds.at(r, 0));
+      if (scores_differ) scale_line<T>(padded(t.columns), in.scale, ds.at(r, 0), slopes.at(r, 0));
     }
     gemm_tile<T>(t.columns, Dv, t.rows, 1, p.transposed(), g_i, dv_j, dv_j);
     gemm_tile<T>(t.columns, D, t.rows, 1, ds.transposed(), q_i, dk_j, dk_j);
