@@ -22,10 +22,6 @@ T average(int64_t n, const F& f, const T* first, const X*... more) {
 // the time of forward and backward.
 constexpr int64_t kPastCaches = 8 << 20;
 
-void prefetch_line(int64_t n, const auto* x) {
-  for (int64_t i = 0; i < n; i += 64 / static_cast<int64_t>(sizeof(*x))) __builtin_prefetch(x + i);
-}
-
 // to = from, for whole lines of 16 bytes. Others see it after finish_writes().
 #if defined(__SSE2__)
 void write_past_caches(int64_t n, const auto* from, auto* to) {
@@ -52,8 +48,9 @@ void row_backward(int64_t n, bool centered, bool prefetches, T mean, T scale, co
   const auto xhat = [=](auto v) { return (v - mean) * scale; };
   const auto h_xhat = [=](auto g_, auto w, auto v) { return g_ * w * xhat(v); };
   const T along = average(n, h_xhat, g, weight, x);
-  for (const T* next : {g + n, x + n})
-    if (prefetches) prefetch_line(n, next);
+  if (prefetches)
+    for (const T* next : {g + n, x + n})
+      for (int64_t i = 0; i < n; i += 64 / static_cast<int64_t>(sizeof(T))) __builtin_prefetch(next + i);
   const T mean_h = centered ? average(n, std::multiplies<>(), g, weight) : T(0);
   HEED_VECTORIZE
   for (int64_t i = 0; i < n; ++i) {
