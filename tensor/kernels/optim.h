@@ -1,5 +1,7 @@
 #pragma once
 
+#include <variant>
+
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/loop.h"
 #include "tensor/parallel.h"
@@ -22,19 +24,15 @@ auto& element(std::nullptr_t, int64_t, auto&& zero) {
   return kept;
 }
 
-/// f(pointer to the first element of each operand), with nullptr for an undefined OrZero.
+/// A pointer to the first element, or nullptr for an undefined OrZero.
 template <class T>
-void with_pointers(const auto& f) {
-  f();
+std::variant<T*> first_or_null(const Tensor& x) {
+  return first_of<T>(x);
 }
-template <class T, class... Others>
-void with_pointers(const auto& f, const Tensor& x, const Others&... others) {
-  with_pointers<T>([&](auto... rest) { f(first_of<T>(x), rest...); }, others...);
-}
-template <class T, class... Others>
-void with_pointers(const auto& f, OrZero x, const Others&... others) {
-  if (x.tensor.defined()) return with_pointers<T>(f, x.tensor, others...);
-  with_pointers<T>([&](auto... rest) { f(nullptr, rest...); }, others...);
+template <class T>
+std::variant<T*, std::nullptr_t> first_or_null(OrZero x) {
+  if (x.tensor.defined()) return first_of<T>(x.tensor);
+  return nullptr;
 }
 
 }  // namespace detail
@@ -45,7 +43,7 @@ void with_pointers(const auto& f, OrZero x, const Others&... others) {
 void sweep(const Tensor& p, const Tensor& g, double sign, double decay, const auto& rule,
            const auto&... memory) noexcept {
   visit_floating(p.dtype(), [&]<class T>(Type<T>) {
-    const auto pass = [&](T* p_, const T* g_, auto... memory_) {
+    const auto pass = [&, p_ = detail::first_of<T>(p), g_ = detail::first_of<T>(g)](auto... memory_) {
       parallel_for(p.numel(), kSweep, [&](int64_t begin, int64_t end) {
         at_level([=, each = rule, s = T(sign), d = T(decay)] {
           HEED_VECTORIZE
@@ -54,7 +52,7 @@ void sweep(const Tensor& p, const Tensor& g, double sign, double decay, const au
         });
       });
     };
-    detail::with_pointers<T>(pass, p, g, memory...);
+    std::visit(pass, detail::first_or_null<T>(memory)...);
   });
 }
 
