@@ -22,20 +22,15 @@ void check_ranks(Operand& a, int64_t rank_a, Operand& b, int64_t rank_b) {
   check_rank(b, "b", rank_b);
 }
 
-// mm and bmm
-Tensor equal_ranks(const char* op, Operand& a, Operand& b, int64_t rank) {
+// mm, bmm, mv and dot: matmul of operands that have these ranks
+Tensor product(const char* op, Operand& a, int64_t rank_a, Operand& b, int64_t rank_b) {
   const OpScope scope(op, a.line());
-  check_ranks(a, rank, b, rank);
-  check(rank == 2 || a->shape()[0] == b->shape()[0], "a is ", a->shape(), ", b is ", b->shape(),
+  check_ranks(a, rank_a, b, rank_b);
+  if (rank_b == 1) return matmul(a, b);
+  check(rank_b == 2 || a->shape()[0] == b->shape()[0], "a is ", a->shape(), ", b is ", b->shape(),
         "; their first sizes must be equal (matmul broadcasts them)");
   detail::check_inner(a, b);
   return detail::matrix_product(op, a, b);
-}
-
-Tensor times_vector(const char* op, Operand& a, int64_t rank, Operand& b) {
-  const OpScope scope(op, a.line());
-  check_ranks(a, rank, b, 1);
-  return matmul(a, b);
 }
 
 // One label for each dimension: a letter of the equation, or for the k-th dimension from the right under an
@@ -155,10 +150,10 @@ Term contract(Term a, Term b, const Labels& kept) {
 
 }  // namespace
 
-Tensor mm(Operand a, Operand b) { return equal_ranks("mm", a, b, 2); }
-Tensor bmm(Operand a, Operand b) { return equal_ranks("bmm", a, b, 3); }
-Tensor mv(Operand a, Operand b) { return times_vector("mv", a, 2, b); }
-Tensor dot(Operand a, Operand b) { return times_vector("dot", a, 1, b); }
+Tensor mm(Operand a, Operand b) { return product("mm", a, 2, b, 2); }
+Tensor bmm(Operand a, Operand b) { return product("bmm", a, 3, b, 3); }
+Tensor mv(Operand a, Operand b) { return product("mv", a, 2, b, 1); }
+Tensor dot(Operand a, Operand b) { return product("dot", a, 1, b, 1); }
 
 Tensor outer(Operand a, Operand b) {
   const OpScope scope("outer", a.line());
