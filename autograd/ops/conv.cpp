@@ -79,19 +79,17 @@ Windows windows_of(const Shape& x, const Dims& size, int64_t dims, const ConvOpt
   return windows;
 }
 
-// Windows as lists for height and width, as attributes of operations. The pads are those at the top and left,
-// then those at the bottom and right; windows may leave up to stride - 1 of the latter uncovered.
-struct WindowLists {
-  explicit WindowLists(const Windows& windows) {
-    for (const WindowAxis& a : {windows.h, windows.w}) {
-      size.push_back(a.size), stride.push_back(a.stride), dilation.push_back(a.dilation);
-      image.push_back(a.in), output_padding.push_back(a.in - a.span() + 2 * a.padding);
-    }
-    const auto after = [](const WindowAxis& a) { return std::max(a.padding, a.span() - a.in - a.padding); };
-    pads = {windows.h.padding, windows.w.padding, after(windows.h), after(windows.w)};
-  }
-  std::vector<int64_t> size, stride, pads, dilation, image, output_padding;
-};
+// A number of each dimension, as an attribute of operations.
+std::vector<int64_t> height_width(const Windows& windows, const auto& number) {
+  return {std::invoke(number, windows.h), std::invoke(number, windows.w)};
+}
+
+// The pads at the top and left, then those at the bottom and right; windows may leave up to stride - 1 of the
+// latter uncovered.
+std::vector<int64_t> pads(const Windows& windows) {
+  const auto after = [](const WindowAxis& a) { return std::max(a.padding, a.span() - a.in - a.padding); };
+  return {windows.h.padding, windows.w.padding, after(windows.h), after(windows.w)};
+}
 
 // x, weight and y of a convolution, parts 0 to 2, are linear in each other: see kernel::ConvParts. The
 // gradient of a part of which p was computed is therefore the same part, computed with g in the place of p.
@@ -109,7 +107,7 @@ Tensor missing_part(const char* op, size_t p, const kernel::ConvParts& parts, co
     with_g[3 - p - of] = other;
     return missing_part(kNames[of], of, with_g, {}, windows);
   };
-  const WindowLists lists(windows);
+  const auto output_padding = [](const WindowAxis& d) { return d.in - d.span() + 2 * d.padding; };
   return record(op, kernel::convolution(parts, bias, windows),
                 {{parts[a], kTexts[p][0],
                   [=, other = save(parts[b])](const Tensor& g) { return gradient(a, g, other()); }},
@@ -119,12 +117,12 @@ Tensor missing_part(const char* op, size_t p, const kernel::ConvParts& parts, co
                   [](const Tensor& g) {
                     return sum(g, {0, 2, 3});
                   }}},
-                {{"kernel_shape", lists.size},
-                 {"strides", lists.stride},
-                 {"pads", lists.pads},
-                 {"dilations", lists.dilation},
+                {{"kernel_shape", height_width(windows, &WindowAxis::size)},
+                 {"strides", height_width(windows, &WindowAxis::stride)},
+                 {"pads", pads(windows)},
+                 {"dilations", height_width(windows, &WindowAxis::dilation)},
                  {"group", windows.groups},
-                 {"output_padding", lists.output_padding}});
+                 {"output_padding", height_width(windows, output_padding)}});
 }
 
 // All four. A signal is an image of one row, and a missing batch a batch of one.
@@ -154,15 +152,14 @@ Tensor convolution(const char* op, const Operand& x, const Operand& weight, cons
 // y = the windows of x [N, C, H, W] as columns, or with `folds` the reverse; each is the gradient of the
 // other.
 Tensor unfolded(const Operand& x, const Windows& windows, bool folds = false) {
-  const WindowLists lists(windows);
   return record(
       folds ? "fold" : "unfold", folds ? kernel::fold(x, windows) : kernel::unfold(x, windows),
       {{x, folds ? "g unfolded" : "g folded", [=](const Tensor& g) { return unfolded(g, windows, !folds); }}},
-      {{"kernel_shape", lists.size},
-       {"strides", lists.stride},
-       {"pads", lists.pads},
-       {"dilations", lists.dilation},
-       {"image_shape", lists.image}});
+      {{"kernel_shape", height_width(windows, &WindowAxis::size)},
+       {"strides", height_width(windows, &WindowAxis::stride)},
+       {"pads", pads(windows)},
+       {"dilations", height_width(windows, &WindowAxis::dilation)},
+       {"image_shape", height_width(windows, &WindowAxis::in)}});
 }
 
 // y = reduce(columns [N, C, k, L], windows), [N, C, L], with zeros where a window reaches outside.
