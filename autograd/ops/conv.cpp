@@ -38,13 +38,10 @@ Tensor from_images(const Tensor& y, const Operand& x, int64_t dims) {
   return reshape(y, shape);
 }
 
-// Of which images windows_of() gives the windows: of x; of x, where they may end outside; or of the images
-// that have one window for each element of x.
-enum class WindowsOf { image, ceil_mode, transposed };
-
-// The windows of this size along the last `dims` dimensions of the shape x.
+// The windows of this size along the last `dims` dimensions of the shape x; if transposed, of the images that
+// have one window for each element of x.
 Windows windows_of(const Shape& x, const Dims& size, int64_t dims, const ConvOptions& o,
-                   WindowsOf of = WindowsOf::image) {
+                   bool transposed = false) {
   Windows windows{.h = {}, .w = {}, .groups = o.groups};
   for (int64_t d = 0; d < dims; ++d) {
     WindowAxis& a = d == dims - 1 ? windows.w : windows.h;
@@ -55,9 +52,9 @@ Windows windows_of(const Shape& x, const Dims& size, int64_t dims, const ConvOpt
          .padding = number_of("padding", o.padding, d, dims, 0),
          .dilation = number_of("dilation", o.dilation, d, dims, 1)};
     const int64_t covered = a.span(), rest = n + 2 * a.padding - covered;
-    check(!o.padding.same || (a.stride == 1 && of != WindowsOf::transposed), "stride is ", o.stride,
+    check(!o.padding.same || (a.stride == 1 && !transposed), "stride is ", o.stride,
           " and padding \"same\"; give the padding as numbers");
-    if (of == WindowsOf::transposed) {
+    if (transposed) {
       const int64_t more = number_of("output_padding", o.output_padding, d, dims, 0);
       check(more < std::max(a.stride, a.dilation), "output_padding is ", o.output_padding,
             "; it must be less than the stride ", o.stride, " or the dilation ", o.dilation);
@@ -72,8 +69,6 @@ Windows windows_of(const Shape& x, const Dims& size, int64_t dims, const ConvOpt
       check(rest >= 0, "the window covers ", covered, " positions, and x is ", x, " with ", a.padding,
             " more on each side; enlarge the padding, or shrink the kernel or the dilation");
       a.windows = rest / a.stride + 1;
-      const bool begins_inside = a.windows * a.stride < n + a.padding;
-      if (of == WindowsOf::ceil_mode && rest % a.stride != 0 && begins_inside) ++a.windows;
     }
   }
   return windows;
@@ -141,8 +136,7 @@ Tensor convolution(const char* op, const Operand& x, const Operand& weight, cons
         filters, " is for ", in, " in ", o.groups, o.groups == 1 ? " group" : " groups");
   check_parameter("bias", bias, {transposes ? wide : filters[0]}, x);
   const Shape size(filters.data() + 2, dims);
-  const auto of = transposes ? WindowsOf::transposed : WindowsOf::image;
-  const Windows windows = windows_of(x->shape(), size, dims, o, of);
+  const Windows windows = windows_of(x->shape(), size, dims, o, transposes);
   const Tensor matrix = reshape(weight, {filters[0], filters[1], windows.h.size, windows.w.size});
   const Tensor y = transposes ? missing_part(op, 0, {Tensor(), matrix, images}, bias, windows)
                               : missing_part(op, 2, {images, matrix, Tensor()}, bias, windows);
@@ -167,12 +161,14 @@ Tensor pool(const Operand& x, const Dims& size, const MaxPoolOptions& o, int64_t
   const Tensor images = as_images(x, dims);
   const Dims& stride = o.stride.empty() ? size : o.stride;
   const ConvOptions options{.stride = stride, .padding = o.padding, .dilation = o.dilation};
-  const auto of = o.ceil_mode ? WindowsOf::ceil_mode : WindowsOf::image;
-  const Windows windows = windows_of(x->shape(), size, dims, options, of);
-  for (const WindowAxis& a : {windows.h, windows.w}) {
-    const int64_t covered = (a.size - 1) * a.dilation + 1;
-    check(2 * a.padding <= covered, "padding is ", o.padding, " and the window covers ", covered,
+  Windows windows = windows_of(x->shape(), size, dims, options);
+  for (WindowAxis* a : {&windows.h, &windows.w}) {
+    const int64_t covered = (a->size - 1) * a->dilation + 1;
+    check(2 * a->padding <= covered, "padding is ", o.padding, " and the window covers ", covered,
           " positions; at most half of them may be padding");
+    const bool uncovered = a->span() < a->in + 2 * a->padding;
+    const bool begins_inside = a->windows * a->stride < a->in + a->padding;
+    if (o.ceil_mode && uncovered && begins_inside) ++a->windows;
   }
   const int64_t n = images.size(0), channels = images.size(1);
   const Tensor columns = unfolded(images, windows);
