@@ -15,26 +15,19 @@ Tensor step(Recurrence kind, const Tensor& x, const Tensor& state, const Tensor&
   const int64_t width = weight.size(1);  // of h
   const Tensor h = kind == Recurrence::lstm ? narrow(state, 1, 0, width) : state;
   const Tensor a = linear(h, weight, bias);
-  switch (kind) {
-    case Recurrence::rnn_tanh:
-      return tanh(x + a);
-    case Recurrence::rnn_relu:
-      return relu(x + a);
-    case Recurrence::gru: {
-      const std::vector<Tensor> from_x = chunk(x, 3, 1), from_h = chunk(a, 3, 1);
-      const Tensor r = sigmoid(from_x[0] + from_h[0]), z = sigmoid(from_x[1] + from_h[1]);
-      const Tensor n = tanh(from_x[2] + r * from_h[2]);
-      return (1 - z) * n + z * h;
-    }
-    case Recurrence::lstm: {
-      const std::vector<Tensor> gates = chunk(x + a, 4, 1);
-      const Tensor i = sigmoid(gates[0]), f = sigmoid(gates[1]), g = tanh(gates[2]), o = sigmoid(gates[3]);
-      const Tensor c = f * narrow(state, 1, width, g.size(1)) + i * g;
-      const Tensor out = o * tanh(c);
-      return cat({projection.defined() ? linear(out, projection) : out, c}, 1);
-    }
+  if (kind == Recurrence::rnn_tanh) return tanh(x + a);
+  if (kind == Recurrence::rnn_relu) return relu(x + a);
+  if (kind == Recurrence::gru) {
+    const std::vector<Tensor> from_x = chunk(x, 3, 1), from_h = chunk(a, 3, 1);
+    const Tensor r = sigmoid(from_x[0] + from_h[0]), z = sigmoid(from_x[1] + from_h[1]);
+    const Tensor n = tanh(from_x[2] + r * from_h[2]);
+    return (1 - z) * n + z * h;
   }
-  fail("not a kind of recurrence");
+  const std::vector<Tensor> gates = chunk(x + a, 4, 1);  // of an lstm
+  const Tensor i = sigmoid(gates[0]), f = sigmoid(gates[1]), g = tanh(gates[2]), o = sigmoid(gates[3]);
+  const Tensor c = f * narrow(state, 1, width, g.size(1)) + i * g;
+  const Tensor out = o * tanh(c);
+  return cat({projection.defined() ? linear(out, projection) : out, c}, 1);
 }
 
 // All steps in public operations. A sequence keeps its state after its last step.
