@@ -18,28 +18,24 @@ const WithoutValues& meta_of(const Tensor& x) {
   return static_cast<const WithoutValues&>(*TensorImpl::of(x).autograd);
 }
 
-// `x` without its values, which recompute() computes again; undefined if that is impossible, because x was
-// written into, its graph was released, or the depth is reached.
-Tensor without_values(const Tensor& x, const Node& node) {
+}  // namespace
+
+// A view, so that x itself may get a gradient slot later, or a tensor without values, which recompute()
+// computes again. The latter is impossible if x was written into, its graph was released, or the depth is
+// reached.
+Tensor Saved::held_view(const Tensor& x) {
+  if (!x.requires_grad()) return x.detach();
+  const Node& node = *Node::of(x);
   const bool unchanged = TensorImpl::of(x).storage->version == node.result_version;
-  if (!node.joint || !unchanged || node.joint->source->depth >= Recomputation::kMaxRecomputeDepth)
-    return Tensor();
+  if (!node.joint || !unchanged || node.joint->source->depth >= Recomputation::kMaxRecomputeDepth) {
+    TensorImpl::of(x).autograd->saved = true;
+    return x;
+  }
   Tensor y = x.detach();
   TensorImpl& impl = TensorImpl::of(y);
   impl.storage = {};
   impl.autograd = Ref<AutogradMeta>(new WithoutValues(node.node));
   return y;
-}
-
-}  // namespace
-
-// A view, so that x itself may get a gradient slot later, or a tensor without values if they can be computed
-// again.
-Tensor Saved::held_view(const Tensor& x) {
-  if (!x.requires_grad()) return x.detach();
-  if (Tensor y = without_values(x, *Node::of(x)); y.defined()) return y;
-  TensorImpl::of(x).autograd->saved = true;
-  return x;
 }
 
 int64_t Saved::recompute_depth() const {
