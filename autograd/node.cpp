@@ -89,11 +89,6 @@ Tensor Node::result_with_graph() {
   return y;
 }
 
-Gradients Node::joint_gradients(const Tensor& g) {
-  if (joint->reference && grad_enabled()) return differentiate_reference(g);
-  return joint->rule(g, joint->reference && result.defined() ? result_with_graph() : Tensor());
-}
-
 void Node::release_saved() {
   if (is_leaf() || released) return;
   for (int32_t i = 0; i < input_count; ++i)

@@ -61,9 +61,11 @@ void Saved::throw_overwritten() const {
           " ", at(storage.writer_line), "; write into a clone, or after backward()");
 }
 
-// Gradients of a node with a reference implementation, computed from it so that they can be differentiated
-// again: see Note [Reference implementations] in autograd/node.h.
-Gradients Node::differentiate_reference(const Tensor& g) {
+// The gradients by the joint rule, or by the reference implementation if they may be differentiated again:
+// see Note [Reference implementations] in autograd/node.h.
+Gradients Node::joint_gradients(const Tensor& g) {
+  if (!joint->reference || !grad_enabled())
+    return joint->rule(g, result.defined() ? result_with_graph() : Tensor());
   // Through views of its own, an input that appears twice receives each gradient once.
   std::vector<Tensor> views;
   for (int32_t i = 0; i < input_count; ++i) {
