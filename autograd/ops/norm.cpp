@@ -18,9 +18,8 @@ Shape check_normalized(const Operand& x, const Shape& shape) {
   const int64_t lead = x->dim() - shape.dim();
   check(!shape.empty() && lead >= 0 && std::equal(shape.begin(), shape.end(), x->shape().begin() + lead),
         "normalized_shape is ", shape, " and x ", x->shape(), "; x must end in normalized_shape");
-  Shape dims;
-  for (int64_t d = lead; d < x->dim(); ++d) dims.push_back(d);
-  return dims;
+  const Shape all = check_dims(x->dim(), {});
+  return Shape(all.data() + lead, shape.dim());
 }
 
 // (x - mean) / sqrt(var + eps) over some dimensions, or x / sqrt(mean(x^2) + eps)
