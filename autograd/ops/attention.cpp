@@ -32,11 +32,14 @@ kernel::AttentionRule rule_of(const AttentionOptions& options, const Tensor& que
           .sink = as_matrix(options.sink_logit)};
 }
 
-// Which keys each query may attend to by its position, past + i: bool [Tq, Tk].
-Tensor allowed_by_position(const AttentionOptions& options, int64_t Tq, int64_t Tk) {
+// Which keys each query may attend to by the mask and by its position, past + i: bool, broadcasts to
+// [..., Tq, Tk]; undefined if it may to all.
+Tensor allowed_keys(const AttentionOptions& options, int64_t Tq, int64_t Tk) {
+  if (!causal(options)) return options.mask;
   const Tensor i = unsqueeze(arange(Tq, int64) + options.past, 1), j = arange(Tk, int64);
-  if (!options.window) return j <= i;
-  return logical_and(j <= i, logical_or(j > i - *options.window, j < options.sinks));
+  const Tensor allowed =
+      options.window ? logical_and(j <= i, logical_or(j > i - *options.window, j < options.sinks)) : j <= i;
+  return options.mask.defined() ? logical_and(options.mask, allowed) : allowed;
 }
 
 // The softmax of the scores s and one more, the sink [..., 1, 1], whose weight is left out.
@@ -130,12 +133,7 @@ Tensor attention_weights(Operand query, Operand key, const AttentionOptions& opt
   if (options.bias.defined()) s = s + options.bias;
   if (const Tensor table = as_row(options.position_bias); table.defined())  // [..., 1, distances]
     s = s + relative_shift(expand(table, kernel::matrix_shape(kernel::leading(table), Tq, -1)));
-  Tensor mask = options.mask;
-  if (causal(options)) {
-    const Tensor allowed = allowed_by_position(options, Tq, Tk);
-    mask = mask.defined() ? logical_and(mask, allowed) : allowed;
-  }
-  const Tensor sink = as_matrix(options.sink_logit);
+  const Tensor mask = allowed_keys(options, Tq, Tk), sink = as_matrix(options.sink_logit);
   const Tensor weights = sink.defined() ? softmax_with_sink(s, mask, sink) : masked_softmax(s, mask);
   return options.weight_map ? options.weight_map(weights) : weights;
 }
