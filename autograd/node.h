@@ -138,7 +138,6 @@ class Node : public AutogradMeta {
   Node(const char* name, const Tensor& value, SourceLocation line, int32_t inputs, size_t bytes);
   Tensor result_with_graph();
   Gradients joint_gradients(const Tensor& g);
-  void destroy() noexcept;
 
   Node* next_freed_ = nullptr;
 };

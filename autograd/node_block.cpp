@@ -28,14 +28,6 @@ Node& Node::make(const char* name, const Tensor& value, SourceLocation line, siz
   return *node;
 }
 
-void Node::destroy() noexcept {
-  release_saved();
-  for (int32_t i = 0; i < input_count; ++i) inputs()[i].~Input();
-  const size_t size = bytes;
-  this->~Node();
-  heed::release(this, size);
-}
-
 // Freeing a node frees its inputs, and so on down a chain of a million nodes: they wait in a list that one
 // loop frees, instead of recursive calls.
 void Node::release() noexcept {
@@ -47,7 +39,11 @@ void Node::release() noexcept {
   freeing = true;
   while (Node* node = waiting) {
     waiting = node->next_freed_;
-    node->destroy();
+    node->release_saved();
+    for (int32_t i = 0; i < node->input_count; ++i) node->inputs()[i].~Input();
+    const size_t size = node->bytes;
+    node->~Node();
+    heed::release(node, size);
   }
   freeing = false;
 }
