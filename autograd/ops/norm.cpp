@@ -13,15 +13,6 @@ namespace {
 
 using kernel::Centre;
 
-// The dimensions of x that normalized_shape covers.
-Shape check_normalized(const Operand& x, const Shape& shape) {
-  const int64_t lead = x->dim() - shape.dim();
-  check(!shape.empty() && lead >= 0 && std::equal(shape.begin(), shape.end(), x->shape().begin() + lead),
-        "normalized_shape is ", shape, " and x ", x->shape(), "; x must end in normalized_shape");
-  const Shape all = check_dims(x->dim(), {});
-  return Shape(all.data() + lead, shape.dim());
-}
-
 // (x - mean) / sqrt(var + eps) over some dimensions, or x / sqrt(mean(x^2) + eps)
 Tensor standardized(const Tensor& x, const Shape& dims, double eps, Centre centre = Centre::mean) {
   const Tensor deviation = centre == Centre::mean ? x - mean(x, dims, true) : x;
@@ -33,7 +24,10 @@ Tensor normalize(const char* op, Centre centre, const Operand& x, const Shape& s
                  const Operand& bias, double eps) {
   const OpScope scope(op, x.line());
   check_floating(x);
-  const Shape dims = check_normalized(x, shape);
+  const int64_t lead = x->dim() - shape.dim();
+  check(!shape.empty() && lead >= 0 && std::equal(shape.begin(), shape.end(), x->shape().begin() + lead),
+        "normalized_shape is ", shape, " and x ", x->shape(), "; x must end in normalized_shape");
+  const Shape all = check_dims(x->dim(), {}), dims(all.data() + lead, shape.dim());
   check_parameter("weight", weight, shape, x);
   check_parameter("bias", bias, shape, x);
   const ReferenceFunction reference = [centre, dims, eps](const std::vector<Tensor>& in) {
