@@ -110,9 +110,8 @@ struct Indexing {
     const auto count = static_cast<int64_t>(picked.size());
     Shape shape, order;
     Tensor linear = zeros({}, int64);
-    bool adjacent = true;
+    const bool adjacent = picked.back().dim == picked[0].dim + count - 1;
     for (const auto& [dim, positions] : picked) {
-      adjacent &= dim == picked[0].dim + order.dim();
       shape = broadcast_shapes(shape, positions.shape());
       linear = linear * y.size(dim) + positions;
       order.push_back(dim);
