@@ -50,10 +50,6 @@ using Kind = Index::Kind;
 
 bool is_mask(const Index& item) { return item.kind == Kind::tensor && item.tensor.dtype() == boolean; }
 
-int64_t dims_indexed(const Index& item) {
-  return is_mask(item) ? item.tensor.dim() : item.kind != Kind::ellipsis && item.kind != Kind::new_axis;
-}
-
 // The state of x[{...}], which takes item by item from the left. Positions, slices and new axes become views
 // at once; index tensors are collected and applied together at the end.
 struct Indexing {
@@ -250,7 +246,8 @@ Tensor diag(Operand x, int64_t diagonal) {
 Tensor index(Operand x, const std::vector<Index>& items) {
   const OpScope scope("index", x.line());
   int64_t covered = 0;  // the dimensions that items other than an ellipsis index
-  for (const Index& item : items) covered += dims_indexed(item);
+  for (const Index& item : items)
+    covered += is_mask(item) ? item.tensor.dim() : item.kind != Kind::ellipsis && item.kind != Kind::new_axis;
   check(std::ranges::count(items, Kind::ellipsis, &Index::kind) <= 1, "an index has one ellipsis at most");
   check(covered <= x->dim(), "the items stand for ", covered, " dimensions, and x is ", x->shape());
 
