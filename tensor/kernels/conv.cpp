@@ -1,5 +1,7 @@
 #include "tensor/kernels/conv.h"
 
+#include <numeric>
+
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/matmul.h"
 #include "tensor/kernels/outer_inner.h"
@@ -10,19 +12,20 @@ namespace {
 
 // Note [Convolution as a product]
 //
-// Images are copied with the zeros around them, and sorted by the positions of rows and columns modulo the
-// stride: [N, C, stride, stride, rows, columns]. Windows that are adjacent in the image are then adjacent in
-// memory, and become columns line by line: X [C K, L] for the K elements of the L windows of an image. For
+// Element e of window l is element windows[l] + elements[e] of an image with the zeros around it. By these
+// two tables gemm() reads X [L, C K], the K elements of the L windows of C channels, which is never made. For
 // each group of channels, with the weight W [O, C K] and the results Y [O, L] of an image:
 //
-//   y         Y = W X
-//   x         X = W^T Y, whose columns are added up in the image
-//   weight    W^T = sum_n X Y^T
+//   y         Y^T = X W^T, or, if O is less than a vector, Y = W X^T, whose vectors are adjacent windows
+//   weight    W^T = sum_n X^T Y^T
+//   x         the convolution of y with the elements of W in reverse order. If windows have a stride, a
+//   position
+//             meets the elements with its remainder: each remainder has a convolution of its own.
 
 // to[i] = f(to[i], from[i]). Lines are short: the last vector overlaps the one before it, so that no rest is
 // left, and is computed before that one is stored.
 template <int64_t bytes = kVectorBytes, class T>
-void update_line(int64_t n, T* to, const T* from, const auto& f) {
+[[gnu::always_inline]] inline void update_line(int64_t n, T* to, const T* from, const auto& f) {
   using S = Simd<T, bytes>;
   const auto at = [&](int64_t i) { return f(S::load(to + i), S::load(from + i)); };
   if (n >= S::size) {
@@ -35,174 +38,225 @@ void update_line(int64_t n, T* to, const T* from, const auto& f) {
     for (int64_t i = 0; i < n; ++i) to[i] = f(to[i], from[i]);
   }
 }
-template <class T>
-void copy_line(int64_t n, T* to, int64_t to_step, const T* from, int64_t from_step) {
-  if (to_step == 1 && from_step == 1)
-    update_line(n, to, from, [](const auto&, const auto& x) { return x; });
-  else
-    for (int64_t i = 0; i < n; ++i) to[i * to_step] = from[i * from_step];
-}
+constexpr auto copied = [](const auto&, const auto& x) { return x; };
+constexpr auto zero = [](auto x, const auto&) { return decltype(x){}; };
 
-struct SortedLayout {
-  const WindowAxis &h, &w;
-  const int64_t rows = ceil_div(std::max(h.span(), h.in + h.padding), h.stride);
-  const int64_t columns = ceil_div(std::max(w.span(), w.in + w.padding), w.stride);
-  // Whether a sorted image is the image itself, and whether it is also X.
-  const bool is_same = h.stride * w.stride == 1 && rows == h.in && columns == w.in;
-  const bool is_columns = is_same && h.size * w.size == 1 && rows == h.windows && columns == w.windows;
-
-  Tensor zeros(int64_t n, int64_t channels, DType dtype) const {
-    return kernel::full({n, channels, h.stride, w.stride, rows, columns}, 0, dtype);
-  }
-  // The offset of row i and column j of a channel, counted from the first zeros around it.
-  int64_t offset(int64_t i, int64_t j) const {
-    const int64_t part = i % h.stride * w.stride + j % w.stride;
-    return (part * rows + i / h.stride) * columns + j / w.stride;
-  }
-  // Copies images x to sorted ones, or back: lines x[0], x[w.stride], ..., which are adjacent when sorted.
-  template <bool sorts>
-  void copy(const Tensor& x, const Tensor& sorted) const {
-    visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-      each_row(x.size(0) * x.size(1), h.in * w.in, [&](int64_t image) {
-        T* const first = detail::first_of<T>(sorted) + image * sorted.strides()[1];
-        for (int64_t i = 0; i < h.in; ++i)
-          for (int64_t j = 0; j < std::min(w.stride, w.in); ++j) {
-            T* const of_x = detail::first_of<T>(x) + (image * h.in + i) * w.in + j;
-            T* const line = first + offset(i + h.padding, j + w.padding);
-            const int64_t n = ceil_div(w.in - j, w.stride);
-            sorts ? copy_line(n, line, 1, of_x, w.stride) : copy_line(n, of_x, w.stride, line, 1);
-          }
-      });
-    });
-  }
-  Tensor sorted(const Tensor& images) const {
-    Tensor x = contiguous(images);
-    if (is_same) return x;
-    Tensor y = zeros(x.size(0), x.size(1), x.dtype());
-    copy<true>(x, y);
-    return y;
-  }
-  Tensor unsorted(const Tensor& sorted) const {
-    const Shape shape{sorted.size(0), sorted.size(1), h.in, w.in};
-    if (is_same) return TensorImpl::view(sorted, shape);
-    Tensor x = Tensor::empty(shape, sorted.dtype());
-    copy<false>(x, sorted);
-    return x;
-  }
-};
-
-// Some rows of windows of an image.
-struct Band {
-  const SortedLayout& layout;
-  int64_t image, first, rows;
-
-  // Copies the elements of the windows of some channels to columns [channels K, windows], or adds these to
-  // them.
-  template <bool gathers, class T>
-  void transfer(const Tensor& sorted, int64_t channel, int64_t channels, T* column) const {
-    const WindowAxis &h = layout.h, &w = layout.w;
-    T* const x = detail::first_of<T>(sorted) + image * sorted.strides()[0] + first * layout.columns;
-    for (const int64_t end = channel + channels; channel < end; ++channel)
-      for (int64_t i = 0; i < h.size; ++i)
-        for (int64_t j = 0; j < w.size; ++j) {
-          T* line = x + channel * sorted.strides()[1] + layout.offset(i * h.dilation, j * w.dilation);
-          for (int64_t row = 0; row < rows; ++row, line += layout.columns, column += w.windows)
-            gathers ? copy_line(w.windows, column, 1, line, 1)
-                    : update_line(w.windows, line, column, std::plus<>());
-        }
-  }
-};
-
-}  // namespace
-
-Tensor convolution(const ConvParts& given, const Tensor& bias, const Windows& windows) {
-  if (reference_mode()) return plain::convolution(given, bias, windows);
-  const Tensor &x = given[0], &weight = given[1], &y = given[2];
-  const std::array<int64_t, 3> sizes = conv_sizes(given, windows);
-  const int64_t n = sizes[0], o = sizes[1], c = sizes[2];  // names that OpenMP can capture
-  const SortedLayout layout{windows.h, windows.w};
-  const int64_t groups = windows.groups, k = c * windows.size(), l = windows.count();
-  const DType dtype = (x.defined() ? x : y).dtype();
-  const Tensor all_x = x.defined() ? layout.sorted(x) : layout.zeros(n, groups * c, dtype);
-  const Shape y_shape{n, groups * o, windows.h.windows, windows.w.windows};
-  const Tensor all_y = y.defined() ? contiguous(y) : Tensor::empty(y_shape, dtype);
-  // W, or where x is computed W^T, so that the products of all images read dense rows. Else W^T is computed.
-  Tensor w = contiguous(weight), sum = kernel::full({weight.defined() ? 0 : groups, k, o}, 0, dtype);
-  if (!x.defined()) w = contiguous(last_swapped_with(TensorImpl::view(w, {groups, o, k}), 1));
-  // As many rows of windows as stay in the cache as columns.
-  const int64_t rows = std::clamp<int64_t>((1 << 18) / std::max<int64_t>(1, groups * k * windows.w.windows),
-                                           1, windows.h.windows);
-  visit_floating(dtype, [&]<class T>(Type<T>) {
-    const auto each_band = [&](int64_t image, const auto& f) {
-      for (int64_t first = 0; first < windows.h.windows; first += rows) {
-        const Band band{layout, image, first, std::min(rows, windows.h.windows - first)};
-        const int64_t begin = first * windows.w.windows, count = band.rows * windows.w.windows;
-        const Tensor columns = layout.is_columns ? TensorImpl::view(all_x, {groups * k, count}, {l, 1},
-                                                                    image * groups * k * l + begin)
-                                                 : Tensor::empty({groups * k, count}, dtype);
-        if (x.defined() && !layout.is_columns)
-          band.transfer<true>(all_x, 0, groups * c, detail::first_of<T>(columns));
-        f(columns, begin, count, columns.strides()[0]);
-        if (!x.defined() && !layout.is_columns)
-          band.transfer<false>(all_x, 0, groups * c, detail::first_of<T>(columns));
+// Copies the elements of the windows of an image to columns [K, L], or adds these to them.
+template <bool gathers, class T>
+void transfer(const WindowAxis& h, const WindowAxis& w, T* image, T* column) {
+  for (int64_t i = 0; i < h.size; ++i)
+    for (int64_t j = 0; j < w.size; ++j) {
+      const int64_t first = j * w.dilation - w.padding;
+      const int64_t begin = std::clamp<int64_t>(ceil_div(-first, w.stride), 0, w.windows);
+      const int64_t n = std::clamp(ceil_div(w.in - first, w.stride), begin, w.windows) - begin;
+      for (int64_t a = 0; a < h.windows; ++a, column += w.windows) {
+        const int64_t row = a * h.stride + i * h.dilation - h.padding;
+        const bool is_inside = row >= 0 && row < h.in && n > 0;
+        if (gathers && (!is_inside || n < w.windows)) update_line(w.windows, column, column, zero);
+        if (!is_inside) continue;
+        T* const line = image + row * w.in + first + begin * w.stride;
+        __builtin_prefetch(line + 1024);
+        for (int64_t b = 0; w.stride > 1 && b < n; ++b)
+          gathers ? column[begin + b] = line[b * w.stride] : line[b * w.stride] += column[begin + b];
+        if (w.stride > 1) continue;
+        gathers ? update_line(n, column + begin, line, copied)
+                : update_line(n, line, column + begin, std::plus<>());
       }
-    };
-    if (!weight.defined()) {  // products in the order of the images, each by all threads
-      for (int64_t image = 0; image < n; ++image)
-        each_band(image, [&](const Tensor& columns, int64_t first, int64_t count, int64_t step) {
-          sum = matmul(
-              TensorImpl::view(columns, {groups, k, count}, {k * step, step, 1}),
-              TensorImpl::view(all_y, {groups, count, o}, {o * l, 1, l}, image * groups * o * l + first),
-              sum);
-        });
-      return;
     }
-    product_flops() += 2 * y_shape[0] * groups * o * k * l;
-    each_row(n, groups * o * k * l / 32, [&](int64_t image) {
-      each_band(image, [&](const Tensor& columns, int64_t first, int64_t count, int64_t step) {
-        for (int64_t g = 0; g < groups; ++g) {
-          const T* const w_g = detail::first_of<T>(w) + g * o * k;
-          const Matrix<T> x_g{detail::first_of<T>(columns) + g * k * step, step, 1};
-          const Matrix<T> y_g{detail::first_of<T>(all_y) + (image * groups + g) * o * l + first, l, 1};
-          if (x.defined()) gemm<T>(o, count, k, 1, {w_g, k, 1}, x_g, {}, y_g);
-          if (y.defined()) gemm<T>(k, count, o, 1, {w_g, o, 1}, y_g, {}, x_g);
-        }
-      });
-    });
-  });
-  if (!weight.defined())
-    return TensorImpl::view(contiguous(last_swapped_with(sum, 1)),
-                            {groups * o, c, windows.h.size, windows.w.size});
-  Tensor result = x.defined() ? all_y : layout.unsorted(all_x);
-  if (bias.defined()) add_into(result, TensorImpl::view(contiguous(bias), {bias.numel(), 1, 1}));
-  return result;
 }
 
-Tensor unfold(const Tensor& x, const Windows& windows) {
-  const SortedLayout layout{windows.h, windows.w};
-  const int64_t channels = x.size(1), k = windows.size(), l = windows.count();
-  const Tensor all_x = layout.sorted(x);
-  Tensor y = Tensor::empty({x.size(0), channels * k, l}, x.dtype());
-  visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    each_row(x.size(0) * channels, k * l, [&](int64_t i) {
-      const Band all{layout, i / channels, 0, windows.h.windows};
-      all.transfer<true>(all_x, i % channels, 1, detail::first_of<T>(y) + i * k * l);
+// Some rows of windows at a time, for which a part of the image is copied with the zeros around it.
+struct Bands {
+  const WindowAxis &h, &w;
+  const int64_t rows = std::max<int64_t>(1, h.windows / std::max<int64_t>(1, w.windows* h.windows / 512));
+  const int64_t count = ceil_div(h.windows, rows);  // of an image
+  // The lines and columns of the copy, and its size for a channel.
+  const int64_t lines = std::max<int64_t>(0, (rows - 1) * h.stride + (h.size - 1) * h.dilation + 1);
+  const int64_t columns = std::max<int64_t>(0, w.span()), plane = lines * columns;
+  std::vector<int64_t> windows, elements;  // see the note
+
+  Bands(const Windows& of, int64_t channels) : h(of.h), w(of.w) {
+    for (int64_t a = 0; a < rows; ++a)
+      for (int64_t b = 0; b < w.windows; ++b) windows.push_back(a * h.stride * columns + b * w.stride);
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t i = 0; i < h.size; ++i)
+        for (int64_t j = 0; j < w.size; ++j)
+          elements.push_back(c * plane + i * h.dilation * columns + j * w.dilation);
+  }
+  // Calls f(image, row, rows, copy) for bands [begin, end) of all images: for windows from `row` on, and a
+  // copy of some channels, or these themselves if they need no zeros.
+  template <class T>
+  void each(int64_t begin, int64_t end, const Tensor& x, int64_t channel, int64_t channels,
+            const auto& f) const {
+    const Tensor memory = Tensor::empty({channels * plane + Simd<T>::size}, dtype_of<T>);  // see gemm_lines()
+    T* const copy = detail::first_of<T>(memory);
+    const bool in_place =
+        lines == h.in && columns == w.in && h.padding == 0 && w.padding == 0 && w.windows >= Simd<T>::size;
+    for (; begin < end; ++begin) {
+      const int64_t image = begin / count, row = begin % count * rows;
+      const WindowAxis down{.in = h.in, .windows = lines, .padding = h.padding - row * h.stride};
+      const WindowAxis along{.in = w.in, .windows = columns, .padding = w.padding};
+      T* const from = detail::first_of<T>(x) + (image * x.size(1) + channel) * h.in * w.in;
+      for (int64_t c = 0; c < channels && !in_place; ++c)
+        transfer<true>(down, along, from + c * h.in * w.in, copy + c * plane);
+      f(image, row, std::min(rows, h.windows - row), in_place ? from : copy);
+    }
+  }
+};
+
+template <class T>
+Tensor y_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const Windows& windows) {
+  const int64_t groups = windows.groups, o = weight.size(0) / groups, c = weight.size(1);
+  const int64_t k = c * windows.size(), width = windows.w.windows, l = windows.count();
+  const Tensor y = Tensor::empty({x.size(0), groups * o, windows.h.windows, width}, dtype_of<T>);
+  const Bands bands(windows, c);
+  const T* const w = detail::first_of<T>(weight);
+  const T* const b = bias.defined() ? detail::first_of<T>(bias) : nullptr;
+  const bool by_lines = (o < Simd<T>::size || k < 64) && windows.w.stride == 1;
+  std::vector<PackedMatrix<T>> packed(static_cast<size_t>(by_lines ? 0 : groups));
+  for (int64_t g = 0; !by_lines && g < groups; ++g)
+    packed[static_cast<size_t>(g)].pack(k, o, 1, {w + g * o * k, 1, k});
+  const int64_t block = products_per_block(static_cast<double>(groups * o * k * bands.rows * width));
+  parallel_for(x.size(0) * bands.count, block, [&](int64_t begin, int64_t end) {
+    const Tensor product = Tensor::empty({bands.rows * width, by_lines ? 0 : groups * o}, dtype_of<T>);
+    T* const out = detail::first_of<T>(product);
+    bands.each<T>(begin, end, x, 0, groups * c, [&](int64_t image, int64_t row, int64_t rows, const T* copy) {
+      T* const to = detail::first_of<T>(y) + image * groups * o * l + row * width;
+      for (int64_t g = 0; g < groups; ++g, copy += c * bands.plane) {
+        if (!by_lines)
+          packed[static_cast<size_t>(g)].multiply(
+              rows * width, {copy, bands.windows.data(), bands.elements.data()},
+              b ? Matrix<const T>{b + g * o, 0, 1} : Matrix<const T>(), {out + g * o, groups * o, 1});
+        for (int64_t r = 0; by_lines && r < rows * width; r += width) {
+          const Matrix<T> line{to + g * o * l + r, l, 1};
+          for (int64_t i = 0; b && i < o; ++i) std::fill_n(line.at(i, 0), width, b[g * o + i]);
+          gemm_lines<T>(o, width, k, {w + g * o * k, k, 1}, copy + bands.windows[static_cast<size_t>(r)],
+                        bands.elements.data(), b ? Matrix<const T>(line) : Matrix<const T>(), line);
+        }
+      }
+      if (by_lines) return;
+      transpose_matrix<T>(groups * o, rows * width, {out, 1, groups * o}, {to, l, 1});
     });
   });
   return y;
 }
 
-Tensor fold(const Tensor& columns, const Windows& windows) {
-  const SortedLayout layout{windows.h, windows.w};
-  const int64_t k = windows.size(), channels = columns.size(1) / k, l = windows.count();
-  const Tensor y = contiguous(columns), x = layout.zeros(y.size(0), channels, y.dtype());
+template <class T>
+Tensor weight_of(const Tensor& x, const Tensor& y, const Windows& windows) {
+  const int64_t groups = windows.groups, o = y.size(1) / groups, c = x.size(1) / groups;
+  const int64_t size = windows.size(), width = windows.w.windows;
+  const Tensor sum = kernel::full({groups, c * size, o}, 0, dtype_of<T>);
+  const Bands bands(windows, c);
+  // The threads share the channels, each in one part, for which it packs y.
+  parallel_for(x.size(1), ceil_div(x.size(1), num_threads()), [&](int64_t begin, int64_t end) {
+    PackedMatrix<T> packed;
+    bands.each<T>(
+        0, x.size(0) * bands.count, x, begin, end - begin,
+        [&](int64_t image, int64_t row, int64_t rows, const T* copy) {
+          for (int64_t first = begin, last = 0; first < end; first = last) {  // the channels of each group
+            last = std::min(end, (first / c + 1) * c);
+            const T* const y_g =
+                detail::first_of<T>(y) + (image * groups + first / c) * o * windows.count() + row * width;
+            packed.pack(rows * width, o, 1, {y_g, 1, windows.count()});
+            const Matrix<T> w{detail::first_of<T>(sum) + first * size * o, o, 1};
+            packed.multiply(
+                (last - first) * size,
+                {copy + (first - begin) * bands.plane, bands.elements.data(), bands.windows.data()}, w, w);
+          }
+        });
+  });
+  return TensorImpl::view(contiguous(last_swapped_with(sum, 1)),
+                          {groups * o, c, windows.h.size, windows.w.size});
+}
+
+// Along one axis, every stride-th position of x, and the elements that meet these.
+struct Part {
+  int64_t first, last, step;  // the first position, the last element and the distance of two
+  WindowAxis axis;            // of y around these positions
+
+  Part(const WindowAxis& a, int64_t remainder) : step(a.stride / std::gcd(a.stride, a.dilation)) {
+    int64_t element = 0;
+    while (element < a.size && element * a.dilation % a.stride != remainder) ++element;
+    const int64_t size = ceil_div(a.size - element, step);
+    const int64_t outside = ceil_div(std::max<int64_t>(0, a.padding - remainder), a.stride);
+    first = outside * a.stride + remainder - a.padding;
+    last = element + (size - 1) * step;
+    axis = {.in = a.windows,
+            .windows = ceil_div(std::max<int64_t>(0, a.in - first), a.stride),
+            .size = size,
+            .padding = (last * a.dilation - remainder) / a.stride - outside,
+            .dilation = step * a.dilation / a.stride};
+  }
+};
+
+template <class T>
+Tensor x_of(const Tensor& weight, const Tensor& y, const Tensor& bias, const Windows& windows) {
+  const WindowAxis &h = windows.h, &w = windows.w;
+  const int64_t groups = windows.groups, o = weight.size(0) / groups, c = weight.size(1),
+                size = windows.size();
+  Tensor x = Tensor::empty({y.size(0), groups * c, h.in, w.in}, dtype_of<T>);
+  for (int64_t i = 0; i < h.stride; ++i)
+    for (int64_t j = 0; j < w.stride; ++j) {
+      const Part down(h, i), along(w, j);
+      const Tensor reversed = contiguous(TensorImpl::view(
+          weight, {groups, c, o, down.axis.size, along.axis.size},
+          {o * c * size, size, c * size, -down.step * w.size, -along.step}, down.last * w.size + along.last));
+      const Shape filters{groups * c, o, down.axis.size, along.axis.size};
+      const Tensor part =
+          y_of<T>(y, TensorImpl::view(reversed, filters), bias, {down.axis, along.axis, groups});
+      if (h.stride * w.stride == 1) return part;
+      const Strides steps{groups * c * h.in * w.in, h.in * w.in, h.stride * w.in, w.stride};
+      copy_into(TensorImpl::view(x, part.shape(), steps, down.first * w.in + along.first), part);
+    }
+  return x;
+}
+
+// The windows of x as columns, or the images in which columns x are added.
+template <bool gathers>
+Tensor transferred(const Tensor& x, const Windows& windows) {
+  const int64_t k = windows.size(), l = windows.count(), size = windows.h.in * windows.w.in;
+  const int64_t n = x.size(0), channels = gathers ? x.size(1) : x.size(1) / k;
+  const Tensor from = contiguous(x);
+  const Tensor y = gathers ? Tensor::empty({n, channels * k, l}, x.dtype())
+                           : kernel::full({n, channels, windows.h.in, windows.w.in}, 0, x.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
-    each_row(y.size(0) * channels, k * l, [&](int64_t i) {
-      const Band all{layout, i / channels, 0, windows.h.windows};
-      all.transfer<false>(x, i % channels, 1, detail::first_of<T>(y) + i * k * l);
+    each_row(n * channels, k * l, [&](int64_t i) {
+      transfer<gathers>(windows.h, windows.w, detail::first_of<T>(gathers ? from : y) + i * size,
+                        detail::first_of<T>(gathers ? y : from) + i * k * l);
     });
   });
-  return layout.unsorted(x);
+  return y;
 }
+
+}  // namespace
+
+Tensor convolution(const ConvParts& parts, const Tensor& bias, const Windows& windows) {
+  if (reference_mode()) return plain::convolution(parts, bias, windows);
+  const Tensor x = contiguous(parts[0]), weight = contiguous(parts[1]), y = contiguous(parts[2]);
+  const Tensor b = contiguous(bias), &images = x.defined() ? x : y;
+  const auto& [h, w, groups] = windows;
+  const int64_t n = images.size(0), l = windows.count();
+  const int64_t o = (y.defined() ? y.size(1) : weight.size(0)) / groups;
+  const int64_t c = weight.defined() ? weight.size(1) : x.size(1) / groups;
+  // Where windows are the elements themselves, X is the image.
+  if (weight.defined() && windows.size() == 1 && l == h.in * w.in && h.padding + w.padding == 0) {
+    const Tensor matrix = TensorImpl::view(weight, {groups, o, c});
+    const Tensor start = b.defined() ? TensorImpl::view(b, {groups, b.numel() / groups, 1}) : b;
+    const Tensor product = matmul(x.defined() ? matrix : last_swapped_with(matrix, 1),
+                                  TensorImpl::view(images, {n, groups, x.defined() ? c : o, l}), start);
+    return TensorImpl::view(product, {n, groups * (x.defined() ? o : c), h.windows, w.windows});
+  }
+  product_flops() += 2 * n * groups * o * c * windows.size() * l;
+  Tensor result;
+  visit_floating(images.dtype(), [&]<class T>(Type<T>) {
+    result = !x.defined()   ? x_of<T>(weight, y, b, windows)
+             : !y.defined() ? y_of<T>(x, weight, b, windows)
+                            : weight_of<T>(x, y, windows);
+  });
+  return result;
+}
+
+Tensor unfold(const Tensor& x, const Windows& windows) { return transferred<true>(x, windows); }
+Tensor fold(const Tensor& columns, const Windows& windows) { return transferred<false>(columns, windows); }
 
 }  // namespace heed::kernel

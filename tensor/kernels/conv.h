@@ -39,13 +39,6 @@ using ConvParts = std::array<Tensor, 3>;
 /// The part that is undefined, plus a bias for each of its channels, which is 0 if undefined.
 Tensor convolution(const ConvParts& parts, const Tensor& bias, const Windows& windows);
 
-/// N, O / groups, C / groups
-inline std::array<int64_t, 3> conv_sizes(const ConvParts& parts, const Windows& windows) {
-  const auto& [x, weight, y] = parts;
-  return {(x.defined() ? x : y).size(0), (y.defined() ? y.size(1) : weight.size(0)) / windows.groups,
-          weight.defined() ? weight.size(1) : x.size(1) / windows.groups};
-}
-
 /// The windows of each image as columns: x [N, C, h.in, w.in] -> [N, C size, count].
 Tensor unfold(const Tensor& x, const Windows& windows);
 /// The images in which the elements of windows are added: [N, C size, count] -> [N, C, h.in, w.in].

@@ -88,6 +88,27 @@ template <class T, int S = Simd<T>::size / 2>
   if constexpr (S > 1) transpose_square<T, S / 2>(v);
 }
 
+/// to [n, m] = from, where the columns of `from` and the rows of `to` are dense, in squares of registers. The
+/// last squares overlap those before them.
+template <class T>
+void transpose_matrix(int64_t n, int64_t m, Matrix<const T> from, Matrix<T> to) {
+  constexpr int64_t size = Simd<T>::size;
+  for (int64_t row = 0; row < n; row += size)
+    for (int64_t column = 0; column < m; column += size) {
+      const int64_t i = std::min(row, n - size), j = std::min(column, m - size);
+      if (i < 0 || j < 0) {
+        for (int64_t k = 0; k < n * m; ++k) *to.at(k / m, k % m) = *from.at(k / m, k % m);
+        return;
+      }
+      typename Simd<T>::Values v[size];
+      HEED_UNROLL
+      for (int64_t k = 0; k < size; ++k) v[k] = Simd<T>::load(from.at(i, j + k));
+      transpose_square<T>(v);
+      HEED_UNROLL
+      for (int64_t k = 0; k < size; ++k) Simd<T>::store(to.at(i + k, j), v[k]);
+    }
+}
+
 /// 64 bytes of elements, in as many registers as that takes. A line is joined in these lanes, so that the
 /// order does not depend on the size of a register.
 template <class T, int64_t bytes = kVectorBytes>

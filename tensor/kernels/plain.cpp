@@ -179,7 +179,9 @@ NormResult norm(Centre centre, const Tensor& x, int64_t n, const Tensor& weight,
 Tensor convolution(const ConvParts& parts, const Tensor& bias, const Windows& windows) {
   const auto& [x, weight, y] = parts;
   const auto& [h, w, groups] = windows;
-  const auto [n, out, in] = conv_sizes(parts, windows);
+  const int64_t n = (x.defined() ? x : y).size(0);
+  const int64_t in = weight.defined() ? weight.size(1) : x.size(1) / groups;
+  const int64_t out = (y.defined() ? y.size(1) : weight.size(0)) / groups;
   const Shape x_shape{n, groups * in, h.in, w.in}, w_shape{groups * out, in, h.size, w.size};
   const Shape y_shape{n, groups * out, h.windows, w.windows};
   const Tensor start = bias.defined() ? TensorImpl::view(contiguous(bias), {bias.numel(), 1, 1}) : bias;

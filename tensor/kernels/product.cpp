@@ -43,6 +43,10 @@ int64_t next_part(int64_t left, int64_t most) {
   return left >= 2 * most ? most : left > most ? (left + 1) / 2 : left;
 }
 
+// Where row or column i begins: by their distance, or in a table.
+int64_t step_to(int64_t step, int64_t i) { return i * step; }
+int64_t step_to(const int64_t* offsets, int64_t i) { return offsets[i]; }
+
 // Memory of this thread for packed operands.
 struct alignas(64) CacheLine {
   std::byte bytes[64];
@@ -69,8 +73,8 @@ struct Gemm {
   // overlaps the one before it and computes some results again. The steps are separate arguments because a
   // Matrix is passed through memory, which slows small products. Nothing is called inside, so that the sums
   // stay in registers.
-  template <int R, int C, bool has_half = false>
-  static void micro_kernel(int64_t k, const T* a, int64_t a_row, int64_t a_col, const T* b, int64_t b_row,
+  template <class AStep, class BStep, int R, int C, bool has_half = false>
+  static void micro_kernel(int64_t k, const T* a, AStep a_row, AStep a_col, const T* b, BStep b_row,
                            int64_t b_last, const T* start, int64_t start_row, T* out, int64_t out_row,
                            int64_t last) {
     const auto column = [](int c, int64_t of_last) { return c < C - 1 || has_half ? c * kLanes : of_last; };
@@ -83,24 +87,34 @@ struct Gemm {
         sum[r][c] = start ? Simd<T>::load(start + r * start_row + column(c, last)) : Vector{};
       if (has_half) half[r] = start ? Half::load(start + r * start_row + last) : HalfVector{};
     }
-    // Few registers hold addresses: rows from kUpper on are found from a pointer of their own, of which the
+    // Few registers hold addresses: of evenly spaced rows, only every kUpper-th has a pointer of its own. The
     // compiler must not know that it depends on a.
-    constexpr int kUpper = 6;
-    const T* lower = a + kUpper * a_row;
-    asm("" : "+r"(lower));
-    for (; k > 0; --k, a += a_col, lower += a_col, b += b_row) {
+    constexpr int kUpper = std::is_pointer_v<AStep> ? 1 : 6;
+    const T* rows[R];
+    HEED_UNROLL
+    for (int r = 0; r < R; r += kUpper) {
+      rows[r] = a + step_to(a_row, r);
+      asm("" : "+r"(rows[r]));
+    }
+    for (int64_t p = 0; p < k; ++p) {
       Vector row[C];
       HEED_UNROLL
       for (int c = 0; c < C; ++c) {
-        row[c] = Simd<T>::load(b + column(c, b_last));
+        row[c] = Simd<T>::load(b + step_to(b_row, p) + column(c, b_last));
         if (R > 1) keep_in_register(row[c]);
       }
-      const auto factor = [&](int r) { return r < kUpper ? a[r * a_row] : lower[(r - kUpper) * a_row]; };
+      const auto factor = [&](int r) {
+        const T* const a_p = rows[r / kUpper * kUpper] + step_to(a_col, p);
+        if constexpr (kUpper == 1)
+          return *a_p;
+        else
+          return a_p[r % kUpper * a_row];
+      };
       HEED_UNROLL
       for (int r = 0; r < R; ++r) {
         HEED_UNROLL
         for (int c = 0; c < C; ++c) sum[r][c] += factor(r) * row[c];
-        if (has_half) half[r] += factor(r) * Half::load(b + b_last);
+        if (has_half) half[r] += factor(r) * Half::load(b + step_to(b_row, p) + b_last);
       }
     }
     HEED_UNROLL
@@ -111,24 +125,21 @@ struct Gemm {
     }
   }
 
-  using MicroKernel = decltype(micro_kernel<1, 1>);
-  using KernelsOfRows = std::array<MicroKernel*, kRows>;  // [R - 1]
-  template <int C, bool has_half, int... R>
-  static constexpr KernelsOfRows of_rows(std::integer_sequence<int, R...>) {
-    return {micro_kernel<R + 1, C, has_half>...};
-  }
   static constexpr int rows_for(int64_t vectors) {
     return std::min(kRows, kSums / static_cast<int>(vectors));
   }
-  template <int... C>
-  static constexpr std::array<KernelsOfRows, kVectors> of_vectors(std::integer_sequence<int, C...>) {
-    return {of_rows<C + 1, false>(std::make_integer_sequence<int, rows_for(C + 1)>())...};
+  // The kernel of R rows and C vectors is number (C - 1) kRows + R - 1. Those of one vector and a half
+  // follow; they pay only where half vectors take half the time.
+  template <class AStep, class BStep, int V, int R>
+  static constexpr auto kernel_of() {
+    constexpr bool has_half = V == kVectors;
+    constexpr int C = has_half ? 1 : V + 1;
+    return micro_kernel<AStep, BStep, std::min(R, rows_for(C + has_half)), C, has_half>;
   }
-  static constexpr auto kMicroKernels =
-      of_vectors(std::make_integer_sequence<int, kVectors>());  // [C - 1][R - 1]
-  // One vector and a half. Only where half vectors take half the time.
-  static constexpr KernelsOfRows kHalfKernels =
-      of_rows<1, true>(std::make_integer_sequence<int, rows_for(2)>());
+  template <class AStep, class BStep>
+  static constexpr auto kMicroKernels = []<int... I>(std::integer_sequence<int, I...>) {
+    return std::array{kernel_of<AStep, BStep, I / kRows, I % kRows + 1>()...};
+  }(std::make_integer_sequence<int, (kVectors + 1) * kRows>());
 
   // to [depth, kLanes], whose rows are `step` apart, = alpha x [depth, m] for m <= kLanes, and zeros in the
   // other columns
@@ -178,8 +189,7 @@ struct Gemm {
   // of a vector that begins before it (last < 0), or begins with that vector in a slab of fewer columns (last
   // = 0).
   struct Strip {
-    int64_t first, columns, vectors, last, b_last;
-    const KernelsOfRows* kernels;
+    int64_t first, columns, vectors, last, b_last, kernels;  // the first one in kMicroKernels
   };
 
   // How the columns of a slab are cut into strips.
@@ -193,9 +203,9 @@ struct Gemm {
       const int64_t first = v * kLanes, count = std::min(width * kLanes, columns - first);
       const int64_t last = columns < kLanes ? 0 : count - kLanes, b_last = (width - 1) * kLanes;
       if (kWide && width == 2 && count <= kLanes + Half::size)
-        f(Strip{first, count, width, last + Half::size, b_last + Half::size, &kHalfKernels});
+        f(Strip{first, count, width, last + Half::size, b_last + Half::size, kVectors * kRows});
       else
-        f(Strip{first, count, width, last, b_last, &kMicroKernels[static_cast<size_t>(width - 1)]});
+        f(Strip{first, count, width, last, b_last, (width - 1) * kRows});
     }
   }
   static_assert(rows_for(kUsualVectors) <= kPackedRows);
@@ -203,15 +213,19 @@ struct Gemm {
     return rows_for(strip_width(ceil_div(columns, kLanes), columns));
   }
 
-  // One tile of a strip of less than a vector: its vectors are computed in a buffer.
-  static void narrow_tile(MicroKernel* kernel, int64_t rows, const Strip& s, int64_t depth,
-                          const Matrix<const T>& a, const Matrix<const T>& panel, int64_t b_last,
-                          const Matrix<const T>& start, const Matrix<T>& out) {
+  // The first rows of a strip: out = start + a b. A strip of less than a vector is computed in a buffer.
+  template <class AStep, class BStep>
+  static void multiply_tile(int64_t rows, int64_t k, const T* a, AStep a_row, AStep a_col, const T* b,
+                            BStep b_row, int64_t b_last, const Strip& s, const Matrix<const T>& start,
+                            const Matrix<T>& out) {
+    const auto kernel = kMicroKernels<AStep, BStep>[static_cast<size_t>(s.kernels + rows - 1)];
+    if (s.columns >= kLanes)
+      return kernel(k, a, a_row, a_col, b, b_row, b_last, start.data, start.row_step, out.data, out.row_step,
+                    s.last);
     T part[kRows * kLanes] = {};
     for (int64_t r = 0; start.data && r < rows; ++r)
       std::copy_n(start.at(r, 0), s.columns, part + r * kLanes - s.last);
-    kernel(depth, a.data, a.row_step, a.col_step, panel.data, panel.row_step, b_last,
-           start.data ? part : nullptr, kLanes, part, kLanes, 0);
+    kernel(k, a, a_row, a_col, b, b_row, b_last, start.data ? part : nullptr, kLanes, part, kLanes, 0);
     for (int64_t r = 0; r < rows; ++r) std::copy_n(part + r * kLanes - s.last, s.columns, out.at(r, 0));
   }
 
@@ -269,7 +283,7 @@ struct Gemm {
   static int64_t row_times_rows(int64_t m, int64_t k, const Matrix<const T>& a, const Matrix<const T>& b,
                                 const T* start, T* out) {
     int64_t j = 0, p = 0;
-    const auto tiles = [&](int64_t depth, int64_t columns, MicroKernel* kernel) {
+    const auto tiles = [&](int64_t depth, int64_t columns, const auto& kernel) {
       const T* const before = p == 0 ? start : out;
       for (; j + columns <= m; j += columns)
         kernel(depth, a.at(0, p), 0, a.col_step, b.at(p, j), b.row_step, columns - kLanes,
@@ -278,14 +292,14 @@ struct Gemm {
     const bool overlaps = m % kLanes != 0 && m >= kLanes && start != out;
     if (overlaps) {
       j = m - kLanes;
-      tiles(k, kLanes, micro_kernel<1, 1>);
+      tiles(k, kLanes, micro_kernel<int64_t, int64_t, 1, 1>);
     }
     do {
       const int64_t depth = kWide ? k : std::min(kRowDepth, k - p);
       j = 0;
-      tiles(depth, kRowVectors * kLanes, micro_kernel<1, kRowVectors>);
-      tiles(depth, 2 * kLanes, micro_kernel<1, 2>);
-      tiles(depth, kLanes, micro_kernel<1, 1>);
+      tiles(depth, kRowVectors * kLanes, micro_kernel<int64_t, int64_t, 1, kRowVectors>);
+      tiles(depth, 2 * kLanes, micro_kernel<int64_t, int64_t, 1, 2>);
+      tiles(depth, kLanes, micro_kernel<int64_t, int64_t, 1, 1>);
       p += depth;
     } while (p < k);
     return overlaps ? m : j;
@@ -359,17 +373,12 @@ struct Gemm {
     int64_t i = 0;
     for (int64_t tile = 0; tile < kPassed && i < n; ++tile) {
       const int64_t rows = next_part(n - i, most);
-      MicroKernel* const kernel = (*s.kernels)[static_cast<size_t>(rows - 1)];
       // The first strip reads rows of a from the third cache or memory, several side by side. The hardware
       // prefetches a row after its first lines only.
       if (kPassed > 1 && s.first == 0 && !packed && a.col_step == 1 && i + 2 * rows <= n)
         for (int64_t r = rows; r < 2 * rows; ++r)
           for (int64_t p = 0; p < std::min<int64_t>(k, 32); p += kLine) __builtin_prefetch(a.at(r, p));
-      if (s.columns < kLanes)
-        narrow_tile(kernel, rows, s, k, a, b, b_last, start, out);
-      else
-        kernel(k, a.data, a.row_step, a.col_step, b.data, b.row_step, b_last, start.data, start.row_step,
-               out.data, out.row_step, s.last);
+      multiply_tile(rows, k, a.data, a.row_step, a.col_step, b.data, b.row_step, b_last, s, start, out);
       i += rows;
       a.data += packed ? k * kPackedRows : rows * a.row_step;
       start.data += rows * start.row_step;
@@ -437,6 +446,19 @@ void gemm(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<co
 }
 
 template <class T>
+void gemm_lines(int64_t n, int64_t m, int64_t k, Matrix<const T> a, const T* b, const int64_t* b_rows,
+                Matrix<const T> start, Matrix<T> out) {
+  using G = Gemm<T>;
+  G::each_strip(m, [&](const typename G::Strip& s) {
+    for (int64_t i = 0, rows = 0; i < n; i += rows) {
+      rows = next_part(n - i, G::rows_for(s.vectors));
+      G::multiply_tile(rows, k, a.at(i, 0), a.row_step, a.col_step, b + s.first, b_rows, s.last, s,
+                       start.block(i, s.first), out.block(i, s.first));
+    }
+  });
+}
+
+template <class T>
 void PackedMatrix<T>::pack(int64_t k, int64_t m, T alpha, Matrix<const T> b) {
   rows_ = k;
   columns_ = m;
@@ -464,6 +486,26 @@ void PackedMatrix<T>::multiply(int64_t n, int64_t m, int64_t k, Matrix<const T> 
 }
 
 template <class T>
+void PackedMatrix<T>::multiply(int64_t n, const Gathered<T>& a, Matrix<const T> start, Matrix<T> out) const {
+  using G = Gemm<T>;
+  const auto* panels = panels_.data<T>();
+  G::each_slab(columns_, rows_, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
+    const Matrix<const T> before = p == 0 ? start : out;
+    for (int64_t i = 0, last = 0; i < n; i = last)
+      G::each_strip(columns, [&](const typename G::Strip& s) {
+        last = i;
+        for (int64_t tile = 0, rows = 0; tile < kPassed && last < n; ++tile, last += rows) {
+          rows = next_part(n - last, G::rows_of_tile(columns));
+          G::multiply_tile(rows, depth, a.data, a.rows + last, a.columns + p, panels + s.first * depth,
+                           s.vectors * G::kLanes, s.b_last, s, before.block(last, j + s.first),
+                           out.block(last, j + s.first));
+        }
+      });
+    panels += G::packed_size(depth, columns);
+  });
+}
+
+template <class T>
 std::array<T, kDots> dots(int64_t k, T alpha, const Starts<T>& a, int64_t a_step, const Starts<T>& b,
                           int64_t b_step) {
   std::array<T, kDots> sums{};
@@ -475,6 +517,8 @@ std::array<T, kDots> dots(int64_t k, T alpha, const Starts<T>& a, int64_t a_step
 
 template decltype(gemm<float>) gemm<float>;
 template decltype(gemm<double>) gemm<double>;
+template decltype(gemm_lines<float>) gemm_lines<float>;
+template decltype(gemm_lines<double>) gemm_lines<double>;
 template class PackedMatrix<float>;
 template class PackedMatrix<double>;
 template decltype(dots<float>) dots<float>;

@@ -16,11 +16,24 @@ template <class T>
 void gemm(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<const T> b,
           Matrix<const T> start, Matrix<T> out);
 
+/// gemm() for a few rows of a. Row i of b begins at b[b_rows[i]] and is read in place, up to a vector past
+/// its end.
+template <class T>
+void gemm_lines(int64_t n, int64_t m, int64_t k, Matrix<const T> a, const T* b, const int64_t* b_rows,
+                Matrix<const T> start, Matrix<T> out);
+
 /// Whether a step is one fused multiplication and addition, rounded once.
 bool gemm_fuses();
 
 /// Rows up to which b is read in place even for several products, unless PackedMatrix::pays().
 inline constexpr int64_t kInPlaceRows = 30;
+
+/// A matrix whose element (i, j) is data[rows[i] + columns[j]].
+template <class T>
+struct Gathered {
+  const T* data;
+  const int64_t *rows, *columns;
+};
 
 /// b [k, m], packed as gemm() reads it, for several products.
 template <class T>
@@ -33,6 +46,8 @@ class PackedMatrix {
   /// gemm() with the first k rows and m columns of b. May write to further columns of out, up to those of b.
   void multiply(int64_t n, int64_t m, int64_t k, Matrix<const T> a, Matrix<const T> start,
                 Matrix<T> out) const;
+  /// gemm() with all of b.
+  void multiply(int64_t n, const Gathered<T>& a, Matrix<const T> start, Matrix<T> out) const;
 
  private:
   Tensor panels_;

@@ -1,5 +1,7 @@
 #include "tensor/kernels/conv.h"
 
+#include <random>
+
 #include "tests/support/references.h"
 
 namespace {
@@ -19,7 +21,10 @@ struct ConvCase {
   int64_t groups = 1;
 };
 
-Windows windows_of(const ConvCase& c) { return {fitting(c.h), fitting(c.w), c.groups}; }
+Windows windows_of(const ConvCase& c) {
+  const auto given = [](const WindowAxis& a) { return a.windows > 1 ? a : fitting(a); };
+  return {given(c.h), given(c.w), c.groups};
+}
 
 // Random numbers whose last dimensions are not in memory order.
 Tensor strided_randn(const Shape& shape, DType dtype, Generator& generator) {
@@ -67,6 +72,17 @@ const ConvCase cases[] = {
     {2, 1, 2, {.in = 50, .size = 3, .padding = 1}, {.in = 45, .size = 3, .padding = 1}},  // bands of rows
     {2, 2, 2, {.in = 90, .size = 4, .stride = 2, .padding = 1}, {.in = 61, .size = 3, .stride = 2}, 2},
     {1, 1, 1, {.in = 1, .size = 1}, {.in = 2500, .size = 5, .padding = 2}},
+    {2,  // a remainder has the paddings -1 and 1, and as many positions as y
+     9,
+     5,
+     {.in = 3, .size = 3, .stride = 4, .padding = 2, .dilation = 3},
+     {.in = 20, .windows = 7, .size = 3, .stride = 3, .padding = 4, .dilation = 2}},
+    {2,  // the images are read in place
+     3,
+     20,
+     {.in = 6, .size = 2},
+     {.in = 40, .size = 3}},
+    {1, 30, 20, {.in = 9, .size = 3, .padding = 1}, {.in = 90, .size = 3}},  // bands of rows
     {0, 3, 4, {.in = 5, .size = 3}, {.in = 6, .size = 2}},
     {2, 0, 4, {.in = 5, .size = 3}, {.in = 6, .size = 2}},
     {2, 3, 0, {.in = 5, .size = 3, .stride = 2}, {.in = 6, .size = 2}},
@@ -80,6 +96,30 @@ TEST_CASE("convolutions, unfold and fold equal the plain loops") {
       CAPTURE(&c - cases);
       CHECK(from_plain([&] { return all_of(c, dtype); }) < (dtype == float32 ? 1e-4 : 1e-12));
     }
+}
+
+TEST_CASE("convolutions of random geometry equal the plain loops") {
+  std::mt19937 bits(7);
+  const auto number = [&](int64_t from, int64_t to) {
+    return from + static_cast<int64_t>(bits() % static_cast<uint64_t>(to - from + 1));
+  };
+  // Some windows more or fewer than fit, as transposed convolutions and pooling have.
+  const auto axis = [&](int64_t most) {
+    WindowAxis a{
+        .size = number(1, 5), .stride = number(1, 4), .padding = number(0, 5), .dilation = number(1, 3)};
+    a.in = std::max(number(1, most), (a.size - 1) * a.dilation + 1 - 2 * a.padding);
+    a = fitting(a);
+    if (a.windows > 1) a.windows += number(-1, 1);
+    return a;
+  };
+  for (int i = 0; i < 300; ++i) {
+    const int64_t groups = number(0, 2) > 0 ? 1 : number(2, 4);
+    const int64_t channels = number(1, i % 3 == 0 ? 40 : 6), out = number(1, i % 2 == 0 ? 40 : 9);
+    const ConvCase c{number(1, 3), groups * channels,          groups * out,
+                     axis(12),     axis(i % 5 == 0 ? 70 : 20), groups};
+    CAPTURE(i);
+    CHECK(from_plain([&] { return all_of(c, float64); }) < 1e-12);
+  }
 }
 
 TEST_CASE("convolutions have the same bits on any number of threads") {

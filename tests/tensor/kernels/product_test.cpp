@@ -125,6 +125,37 @@ TEST_CASE_TEMPLATE("gemm: infinities and NaN stay in their row and column", T, f
   }
 }
 
+TEST_CASE_TEMPLATE("gemm: rows and columns at the offsets of a table have the same bits", T, float, double) {
+  Generator generator(6);
+  constexpr int64_t kSpread = 2000;
+  for (int repeat = 0; repeat < 400; ++repeat) {
+    const int64_t n = generator.integer(1, 60), m = generator.integer(1, 150);
+    const int64_t k = generator.integer(0, repeat % 10 == 0 ? 700 : 40);
+    INFO(n, " x ", k, " x ", m);
+    const Tensor numbers = randn({2 * kSpread + 200}, dtype_of<T>, &generator);
+    const T* const data = numbers.data<T>();
+    const auto offsets = [&](int64_t count) {
+      std::vector<int64_t> list(static_cast<size_t>(count));
+      for (int64_t& offset : list) offset = generator.integer(0, kSpread);
+      return list;
+    };
+    const std::vector<int64_t> rows = offsets(n), columns = offsets(k), b_rows = offsets(k);
+    std::vector<T> a, b, start(static_cast<size_t>(n * m), T(0.5)), y(start), lines(start);
+    for (const int64_t row : rows)
+      for (const int64_t column : columns) a.push_back(data[row + column]);
+    for (const int64_t row : b_rows) b.insert(b.end(), data + row, data + row + m);
+    const Matrix<const T> dense_a{a.data(), k, 1}, dense_b{b.data(), m, 1};
+    const Matrix<const T> from = repeat % 2 == 0 ? Matrix<const T>{start.data(), m, 1} : Matrix<const T>();
+    const std::vector<T> wanted = by_definition<T>(n, m, k, 1, dense_a, dense_b, from);
+    kernel::PackedMatrix<T> packed;
+    packed.pack(k, m, 1, dense_b);
+    packed.multiply(n, {data, rows.data(), columns.data()}, from, {y.data(), m, 1});
+    CHECK(y == wanted);
+    kernel::gemm_lines<T>(n, m, k, dense_a, data, b_rows.data(), from, {lines.data(), m, 1});
+    CHECK(lines == wanted);
+  }
+}
+
 TEST_CASE_TEMPLATE("dots: several dot products have the same bits as each alone", T, float, double) {
   Generator generator(5);
   for (const int64_t k : {0, 1, 7, 49, 300})
