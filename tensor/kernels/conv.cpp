@@ -108,7 +108,7 @@ template <class T>
 Tensor y_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const Windows& windows) {
   const int64_t groups = windows.groups, o = weight.size(0) / groups, c = weight.size(1);
   const int64_t k = c * windows.size(), width = windows.w.windows, l = windows.count();
-  const Tensor y = Tensor::empty({x.size(0), groups * o, windows.h.windows, width}, dtype_of<T>);
+  Tensor y = Tensor::empty({x.size(0), groups * o, windows.h.windows, width}, dtype_of<T>);
   const Bands bands(windows, c);
   const T* const w = detail::first_of<T>(weight);
   const T* const b = bias.defined() ? detail::first_of<T>(bias) : nullptr;
@@ -202,8 +202,7 @@ Tensor x_of(const Tensor& weight, const Tensor& y, const Tensor& bias, const Win
           weight, {groups, c, o, down.axis.size, along.axis.size},
           {o * c * size, size, c * size, -down.step * w.size, -along.step}, down.last * w.size + along.last));
       const Shape filters{groups * c, o, down.axis.size, along.axis.size};
-      const Tensor part =
-          y_of<T>(y, TensorImpl::view(reversed, filters), bias, {down.axis, along.axis, groups});
+      Tensor part = y_of<T>(y, TensorImpl::view(reversed, filters), bias, {down.axis, along.axis, groups});
       if (h.stride * w.stride == 1) return part;
       const Strides steps{groups * c * h.in * w.in, h.in * w.in, h.stride * w.in, w.stride};
       copy_into(TensorImpl::view(x, part.shape(), steps, down.first * w.in + along.first), part);
@@ -217,8 +216,8 @@ Tensor transferred(const Tensor& x, const Windows& windows) {
   const int64_t k = windows.size(), l = windows.count(), size = windows.h.in * windows.w.in;
   const int64_t n = x.size(0), channels = gathers ? x.size(1) : x.size(1) / k;
   const Tensor from = contiguous(x);
-  const Tensor y = gathers ? Tensor::empty({n, channels * k, l}, x.dtype())
-                           : kernel::full({n, channels, windows.h.in, windows.w.in}, 0, x.dtype());
+  Tensor y = gathers ? Tensor::empty({n, channels * k, l}, x.dtype())
+                     : kernel::full({n, channels, windows.h.in, windows.w.in}, 0, x.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     each_row(n * channels, k * l, [&](int64_t i) {
       transfer<gathers>(windows.h, windows.w, detail::first_of<T>(gathers ? from : y) + i * size,
