@@ -1,7 +1,5 @@
 #pragma once
 
-#include <variant>
-
 #include "tensor/kernels/elementwise.h"
 #include "tensor/kernels/loop.h"
 #include "tensor/parallel.h"
@@ -24,15 +22,19 @@ auto& element(std::nullptr_t, int64_t, auto&& zero) {
   return kept;
 }
 
-/// A pointer to the first element, or nullptr for an undefined OrZero.
+/// f(pointer to the first element of each operand), with nullptr for an undefined OrZero.
 template <class T>
-std::variant<T*> first_or_null(const Tensor& x) {
-  return first_of<T>(x);
+void with_pointers(const auto& f) {
+  f();
 }
-template <class T>
-std::variant<T*, std::nullptr_t> first_or_null(OrZero x) {
-  if (x.tensor.defined()) return first_of<T>(x.tensor);
-  return nullptr;
+template <class T, class... Others>
+void with_pointers(const auto& f, const Tensor& x, const Others&... others) {
+  with_pointers<T>([&](auto... rest) { f(first_of<T>(x), rest...); }, others...);
+}
+template <class T, class... Others>
+void with_pointers(const auto& f, OrZero x, const Others&... others) {
+  if (x.tensor.defined()) return with_pointers<T>(f, x.tensor, others...);
+  with_pointers<T>([&](auto... rest) { f(nullptr, rest...); }, others...);
 }
 
 }  // namespace detail
@@ -43,7 +45,7 @@ std::variant<T*, std::nullptr_t> first_or_null(OrZero x) {
 void sweep(const Tensor& p, const Tensor& g, double sign, double decay, const auto& rule,
            const auto&... memory) noexcept {
   visit_floating(p.dtype(), [&]<class T>(Type<T>) {
-    const auto pass = [&, p_ = detail::first_of<T>(p), g_ = detail::first_of<T>(g)](auto... memory_) {
+    const auto pass = [&](T* p_, const T* g_, auto... memory_) {
       parallel_for(p.numel(), kSweep, [&](int64_t begin, int64_t end) {
         at_level([=, each = rule, s = T(sign), d = T(decay)] {
           HEED_VECTORIZE
@@ -52,7 +54,7 @@ void sweep(const Tensor& p, const Tensor& g, double sign, double decay, const au
         });
       });
     };
-    std::visit(pass, detail::first_or_null<T>(memory)...);
+    detail::with_pointers<T>(pass, p, g, memory...);
   });
 }
 
