@@ -31,7 +31,7 @@ constexpr int kUsualVectors = kWide ? 4 : 2;         // in a slab that is wider 
 constexpr int kSums = kWide ? 24 : 12;               // vectors of sums in a tile
 constexpr int kRowVectors = 8;    // in the tile of a single row: fewer sums would wait for their own results
 constexpr int64_t kRowDepth = 6;  // rows of b that a single row multiplies in turn
-constexpr int64_t kDepth = kWide ? 256 : 512, kSlab = kWide ? 512 : 2048;
+constexpr int64_t kDepth = kWide ? 768 : 512, kSlab = kWide ? 512 : 2048;
 constexpr int64_t kGroup = kWide ? 16 : 8;       // tiles, of which columns of a are packed together
 constexpr int64_t kPassed = kWide ? 1 : kGroup;  // tiles that a panel passes in turn
 constexpr int64_t kPackedRows = 8;               // of a tile of a
