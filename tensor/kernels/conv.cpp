@@ -19,8 +19,7 @@ namespace {
 //   y         Y^T = X W^T, or, if O is less than a vector, Y = W X^T, whose vectors are adjacent windows
 //   weight    W^T = sum_n X^T Y^T
 //   x         the convolution of y with the elements of W in reverse order. If windows have a stride, a
-//   position
-//             meets the elements with its remainder: each remainder has a convolution of its own.
+//             position meets the elements with its remainder: each remainder has a convolution of its own.
 
 // to[i] = f(to[i], from[i]). Lines are short: the last vector overlaps the one before it, so that no rest is
 // left, and is computed before that one is stored.
@@ -38,8 +37,6 @@ template <int64_t bytes = kVectorBytes, class T>
     for (int64_t i = 0; i < n; ++i) to[i] = f(to[i], from[i]);
   }
 }
-constexpr auto copied = [](const auto&, const auto& x) { return x; };
-constexpr auto zero = [](auto x, const auto&) { return decltype(x){}; };
 
 // Copies the elements of the windows of an image to columns [K, L], or adds these to them.
 template <bool gathers, class T>
@@ -52,30 +49,34 @@ void transfer(const WindowAxis& h, const WindowAxis& w, T* image, T* column) {
       for (int64_t a = 0; a < h.windows; ++a, column += w.windows) {
         const int64_t row = a * h.stride + i * h.dilation - h.padding;
         const bool is_inside = row >= 0 && row < h.in && n > 0;
-        if (gathers && (!is_inside || n < w.windows)) update_line(w.windows, column, column, zero);
+        if (gathers && (!is_inside || n < w.windows))
+          update_line(w.windows, column, column, [](auto x, const auto&) { return decltype(x){}; });
         if (!is_inside) continue;
         T* const line = image + row * w.in + first + begin * w.stride;
         __builtin_prefetch(line + 1024);
-        for (int64_t b = 0; w.stride > 1 && b < n; ++b)
-          gathers ? column[begin + b] = line[b * w.stride] : line[b * w.stride] += column[begin + b];
-        if (w.stride > 1) continue;
-        gathers ? update_line(n, column + begin, line, copied)
-                : update_line(n, line, column + begin, std::plus<>());
+        if (w.stride > 1)
+          for (int64_t b = 0; b < n; ++b)
+            gathers ? column[begin + b] = line[b * w.stride] : line[b * w.stride] += column[begin + b];
+        else if (gathers)
+          update_line(n, column + begin, line, [](const auto&, const auto& x) { return x; });
+        else
+          update_line(n, line, column + begin, std::plus<>());
       }
     }
 }
 
 // Some rows of windows at a time, for which a part of the image is copied with the zeros around it.
 struct Bands {
-  const WindowAxis &h, &w;
-  const int64_t rows = std::max<int64_t>(1, h.windows / std::max<int64_t>(1, w.windows* h.windows / 512));
+  const Windows& of;
+  const WindowAxis &h = of.h, &w = of.w;
+  const int64_t rows = std::max<int64_t>(1, h.windows / std::max<int64_t>(1, of.count() / 512));
   const int64_t count = ceil_div(h.windows, rows);  // of an image
   // The lines and columns of the copy, and its size for a channel.
   const int64_t lines = std::max<int64_t>(0, (rows - 1) * h.stride + (h.size - 1) * h.dilation + 1);
   const int64_t columns = std::max<int64_t>(0, w.span()), plane = lines * columns;
   std::vector<int64_t> windows, elements;  // see the note
 
-  Bands(const Windows& of, int64_t channels) : h(of.h), w(of.w) {
+  Bands(const Windows& all, int64_t channels) : of(all) {
     for (int64_t a = 0; a < rows; ++a)
       for (int64_t b = 0; b < w.windows; ++b) windows.push_back(a * h.stride * columns + b * w.stride);
     for (int64_t c = 0; c < channels; ++c)
@@ -134,8 +135,7 @@ Tensor y_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const Win
                         bands.elements.data(), b ? Matrix<const T>(line) : Matrix<const T>(), line);
         }
       }
-      if (by_lines) return;
-      transpose_matrix<T>(groups * o, rows * width, {out, 1, groups * o}, {to, l, 1});
+      if (!by_lines) transpose_matrix<T>(groups * o, rows * width, {out, 1, groups * o}, {to, l, 1});
     });
   });
   return y;

@@ -93,13 +93,13 @@ template <class T, int S = Simd<T>::size / 2>
 template <class T>
 void transpose_matrix(int64_t n, int64_t m, Matrix<const T> from, Matrix<T> to) {
   constexpr int64_t size = Simd<T>::size;
+  if (n < size || m < size) {
+    for (int64_t k = 0; k < n * m; ++k) *to.at(k / m, k % m) = *from.at(k / m, k % m);
+    return;
+  }
   for (int64_t row = 0; row < n; row += size)
     for (int64_t column = 0; column < m; column += size) {
       const int64_t i = std::min(row, n - size), j = std::min(column, m - size);
-      if (i < 0 || j < 0) {
-        for (int64_t k = 0; k < n * m; ++k) *to.at(k / m, k % m) = *from.at(k / m, k % m);
-        return;
-      }
       typename Simd<T>::Values v[size];
       HEED_UNROLL
       for (int64_t k = 0; k < size; ++k) v[k] = Simd<T>::load(from.at(i, j + k));

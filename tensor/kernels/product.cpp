@@ -6,11 +6,11 @@
 // one row of the tile's columns of b and multiplies it with each number of the tile's rows of a. b is read
 // slab by slab, kDepth of its rows and kSlab of its columns, which are packed into panels of the width of a
 // tile. Where registers have 512 bits, a tile's rows of a stay in the first-level cache while the panels
-// stream past them from the second. With smaller registers, a slab is wider than the second-level cache: the
-// rows of kGroup tiles stay there, and each panel passes all of them before the next. Few and wide rows of a
-// are read in place: six of them, even if they fall into one set of a cache of eight ways, leave room for the
-// panel. Columns of a are packed, for kGroup tiles at a time. Where reading b in place costs less than
-// packing it, it is not packed.
+// stream past them from the second, or the third in wide products. With smaller registers, a slab is wider
+// than the second-level cache: the rows of kGroup tiles stay there, and each panel passes all of them before
+// the next. Few and wide rows of a are read in place: six of them, even if they fall into one set of a cache
+// of eight ways, leave room for the panel. Columns of a are packed, for kGroup tiles at a time; a Gathered a
+// is read in place. Where reading b in place costs less than packing it, it is not packed.
 //
 //                        m
 //              +------------------+
