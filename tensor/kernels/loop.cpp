@@ -17,10 +17,11 @@ void visit_width(int64_t width, const auto& f) {
   f(uint8_t{});
 }
 
-// to = from. The inner loop runs over the longer dimension.
+// to = from. The inner loop runs over the longer dimension, or along rows that are dense and not very short.
 template <class Word>
 void copy_matrix(int64_t rows, int64_t columns, Matrix<const Word> from, Matrix<Word> to) {
-  if (rows > columns) return copy_matrix(columns, rows, from.transposed(), to.transposed());
+  if (rows > columns && (columns < 8 || from.col_step != 1 || to.col_step != 1))
+    return copy_matrix(columns, rows, from.transposed(), to.transposed());
   for (int64_t i = 0; i < rows; ++i) {
     const Word* in = from.at(i, 0);
     Word* out = to.at(i, 0);
