@@ -20,6 +20,9 @@ namespace {
 //   weight    W^T = sum_n X^T Y^T
 //   x         the convolution of y with the elements of W in reverse order. If windows have a stride, a
 //             position meets the elements with its remainder: each remainder has a convolution of its own.
+//
+// The elements of X are sorted by their line in the window. Those above an image are then the first ones of a
+// row, and those below it the last ones: products with these zeros are left out.
 
 // to[i] = f(to[i], from[i]). Lines are short: the last vector overlaps the one before it, so that no rest is
 // left, and is computed before that one is stored.
@@ -38,19 +41,27 @@ template <int64_t bytes = kVectorBytes, class T>
   }
 }
 
+// The axis whose windows are the elements of `a`, in each of its windows.
+WindowAxis turned(const WindowAxis& a) { return {a.in, a.size, a.windows, a.dilation, a.padding, a.stride}; }
+
+// The elements [begin, end) of window j that lie in the image.
+Range inside(const WindowAxis& a, int64_t j) {
+  const int64_t first = j * a.stride - a.padding;
+  const int64_t begin = std::clamp<int64_t>(ceil_div(-first, a.dilation), 0, a.size);
+  return {begin, std::clamp(ceil_div(a.in - first, a.dilation), begin, a.size)};
+}
+
 // Copies the elements of the windows of an image to columns [K, L], or adds these to them.
 template <bool gathers, class T>
 void transfer(const WindowAxis& h, const WindowAxis& w, T* image, T* column) {
   for (int64_t i = 0; i < h.size; ++i)
     for (int64_t j = 0; j < w.size; ++j) {
-      const int64_t first = j * w.dilation - w.padding;
-      const int64_t begin = std::clamp<int64_t>(ceil_div(-first, w.stride), 0, w.windows);
-      const int64_t n = std::clamp(ceil_div(w.in - first, w.stride), begin, w.windows) - begin;
+      const auto [begin, end] = inside(turned(w), j);
+      const int64_t first = j * w.dilation - w.padding, n = end - begin;
       for (int64_t a = 0; a < h.windows; ++a, column += w.windows) {
         const int64_t row = a * h.stride + i * h.dilation - h.padding;
         const bool is_inside = row >= 0 && row < h.in && n > 0;
-        if (gathers && (!is_inside || n < w.windows))
-          update_line(w.windows, column, column, [](auto x, const auto&) { return decltype(x){}; });
+        if (gathers && !is_inside) std::fill_n(column, w.windows, 0);
         if (!is_inside) continue;
         T* const line = image + row * w.in + first + begin * w.stride;
         __builtin_prefetch(line + 1024);
@@ -79,34 +90,48 @@ struct Bands {
   Bands(const Windows& all, int64_t channels) : of(all) {
     for (int64_t a = 0; a < rows; ++a)
       for (int64_t b = 0; b < w.windows; ++b) windows.push_back(a * h.stride * columns + b * w.stride);
-    for (int64_t c = 0; c < channels; ++c)
-      for (int64_t i = 0; i < h.size; ++i)
+    for (int64_t i = 0; i < h.size; ++i)
+      for (int64_t c = 0; c < channels; ++c)
         for (int64_t j = 0; j < w.size; ++j)
           elements.push_back(c * plane + i * h.dilation * columns + j * w.dilation);
   }
-  // Calls f(image, row, rows, copy) for bands [begin, end) of all images: for windows from `row` on, and a
-  // copy of some channels, or these themselves if they need no zeros.
+  // Calls f(image, row, band, copy) for bands [begin, end) of all images: for the axis of windows from `row`
+  // on, and a copy of some channels, or these themselves if they need no zeros.
   template <class T>
   void each(int64_t begin, int64_t end, const Tensor& x, int64_t channel, int64_t channels,
             const auto& f) const {
-    const Tensor memory = Tensor::empty({channels * plane + Simd<T>::size}, dtype_of<T>);  // see gemm_lines()
+    // The zeros beside the lines stay. See gemm_lines() for the vector at the end.
+    const Tensor memory = kernel::full({channels * plane + Simd<T>::size}, 0, dtype_of<T>);
     T* const copy = detail::first_of<T>(memory);
     const bool in_place =
         lines == h.in && columns == w.in && h.padding == 0 && w.padding == 0 && w.windows >= Simd<T>::size;
     for (; begin < end; ++begin) {
       const int64_t image = begin / count, row = begin % count * rows;
-      const WindowAxis down{.in = h.in, .windows = lines, .padding = h.padding - row * h.stride};
+      const WindowAxis band{h.in,     std::min(rows, h.windows - row), h.size,
+                            h.stride, h.padding - row * h.stride,      h.dilation};
+      const WindowAxis down{.in = h.in, .windows = lines, .padding = band.padding};
       const WindowAxis along{.in = w.in, .windows = columns, .padding = w.padding};
       T* const from = detail::first_of<T>(x) + (image * x.size(1) + channel) * h.in * w.in;
       for (int64_t c = 0; c < channels && !in_place; ++c)
         transfer<true>(down, along, from + c * h.in * w.in, copy + c * plane);
-      f(image, row, std::min(rows, h.windows - row), in_place ? from : copy);
+      f(image, row, band, in_place ? from : copy);
     }
   }
 };
 
+// Where X is not zero: `rows` of its rows belong to a window of the axis, and `columns` to an element.
+std::vector<Range> ranges(const WindowAxis& axis, int64_t rows, int64_t columns) {
+  std::vector<Range> all(static_cast<size_t>(axis.windows * rows));
+  for (int64_t i = 0; i < axis.windows; ++i) {
+    const auto [begin, end] = inside(axis, i);
+    std::fill_n(all.begin() + i * rows, rows, Range{begin * columns, end * columns});
+  }
+  return all;
+}
+
 template <class T>
-Tensor y_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const Windows& windows) {
+Tensor y_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const Windows& windows,
+            bool reversed = false) {
   const int64_t groups = windows.groups, o = weight.size(0) / groups, c = weight.size(1);
   const int64_t k = c * windows.size(), width = windows.w.windows, l = windows.count();
   Tensor y = Tensor::empty({x.size(0), groups * o, windows.h.windows, width}, dtype_of<T>);
@@ -114,29 +139,41 @@ Tensor y_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const Win
   const T* const w = detail::first_of<T>(weight);
   const T* const b = bias.defined() ? detail::first_of<T>(bias) : nullptr;
   const bool by_lines = (o < Simd<T>::size || k < 64) && windows.w.stride == 1;
+  // Where panels, and images, have the elements of a row of W.
+  std::vector<int64_t> places, rows;
+  for (int64_t p = 0, size = windows.size(); p < k; ++p) {
+    const int64_t e = reversed ? size - 1 - p % size : p % size, line = windows.w.size;
+    places.push_back((e / line * c + p / size) * line + e % line);
+    rows.push_back(bands.elements[static_cast<size_t>(places.back())]);
+  }
   std::vector<PackedMatrix<T>> packed(static_cast<size_t>(by_lines ? 0 : groups));
-  for (int64_t g = 0; !by_lines && g < groups; ++g)
-    packed[static_cast<size_t>(g)].pack(k, o, 1, {w + g * o * k, 1, k});
-  const int64_t block = products_per_block(static_cast<double>(groups * o * k * bands.rows * width));
-  parallel_for(x.size(0) * bands.count, block, [&](int64_t begin, int64_t end) {
+  for (size_t g = 0; g < packed.size(); ++g)
+    packed[g].pack(k, o, 1, {w + static_cast<int64_t>(g) * o * k, 1, k}, places.data());
+  const int64_t all = x.size(0) * bands.count, part = groups * o * k * bands.rows * width;
+  const int64_t block =
+      std::max(products_per_block(static_cast<double>(part)), ceil_div(all, 4 * num_threads()));
+  parallel_for(all, block, [&](int64_t begin, int64_t end) {
     const Tensor product = Tensor::empty({bands.rows * width, by_lines ? 0 : groups * o}, dtype_of<T>);
     T* const out = detail::first_of<T>(product);
-    bands.each<T>(begin, end, x, 0, groups * c, [&](int64_t image, int64_t row, int64_t rows, const T* copy) {
+    const auto multiply = [&](int64_t image, int64_t row, const WindowAxis& band, const T* copy) {
       T* const to = detail::first_of<T>(y) + image * groups * o * l + row * width;
+      const int64_t n = band.windows * width;
+      const std::vector<Range> inside = ranges(band, width, c * windows.w.size);
       for (int64_t g = 0; g < groups; ++g, copy += c * bands.plane) {
         if (!by_lines)
           packed[static_cast<size_t>(g)].multiply(
-              rows * width, {copy, bands.windows.data(), bands.elements.data()},
+              n, {copy, bands.windows.data(), bands.elements.data(), inside.data()},
               b ? Matrix<const T>{b + g * o, 0, 1} : Matrix<const T>(), {out + g * o, groups * o, 1});
-        for (int64_t r = 0; by_lines && r < rows * width; r += width) {
+        for (int64_t r = 0; by_lines && r < n; r += width) {
           const Matrix<T> line{to + g * o * l + r, l, 1};
           for (int64_t i = 0; b && i < o; ++i) std::fill_n(line.at(i, 0), width, b[g * o + i]);
           gemm_lines<T>(o, width, k, {w + g * o * k, k, 1}, copy + bands.windows[static_cast<size_t>(r)],
-                        bands.elements.data(), b ? Matrix<const T>(line) : Matrix<const T>(), line);
+                        rows.data(), b ? Matrix<const T>(line) : Matrix<const T>(), line);
         }
       }
-      if (!by_lines) transpose_matrix<T>(groups * o, rows * width, {out, 1, groups * o}, {to, l, 1});
-    });
+      if (!by_lines) transpose_matrix<T>(groups * o, n, {out, 1, groups * o}, {to, l, 1});
+    };
+    bands.each<T>(begin, end, x, 0, groups * c, multiply);
   });
   return y;
 }
@@ -144,47 +181,47 @@ Tensor y_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const Win
 template <class T>
 Tensor weight_of(const Tensor& x, const Tensor& y, const Windows& windows) {
   const int64_t groups = windows.groups, o = y.size(1) / groups, c = x.size(1) / groups;
-  const int64_t size = windows.size(), width = windows.w.windows;
-  const Tensor sum = kernel::full({groups, c * size, o}, 0, dtype_of<T>);
-  const Bands bands(windows, c);
-  // The threads share the channels, each in one part, for which it packs y.
-  parallel_for(x.size(1), ceil_div(x.size(1), num_threads()), [&](int64_t begin, int64_t end) {
+  const int64_t size = windows.size();
+  const WindowAxis &h = windows.h, &w = windows.w;
+  Tensor weight = Tensor::empty({groups * o, c, h.size, w.size}, dtype_of<T>);
+  // The threads share the groups, or the channels of a group, in parts for which they pack y.
+  const int64_t parts = std::min(c, ceil_div(num_threads(), groups));
+  parallel_for(groups * parts, 1, [&](int64_t part, int64_t) {
+    const int64_t g = part / parts, first = part % parts * c / parts;
+    const int64_t n = (part % parts + 1) * c / parts - first;
+    const Bands bands(windows, n);
+    const Tensor sum = kernel::full({n * size, o}, 0, dtype_of<T>);
+    const Matrix<T> to{detail::first_of<T>(sum), o, 1};
     PackedMatrix<T> packed;
-    bands.each<T>(
-        0, x.size(0) * bands.count, x, begin, end - begin,
-        [&](int64_t image, int64_t row, int64_t rows, const T* copy) {
-          for (int64_t first = begin, last = 0; first < end; first = last) {  // the channels of each group
-            last = std::min(end, (first / c + 1) * c);
-            const T* const y_g =
-                detail::first_of<T>(y) + (image * groups + first / c) * o * windows.count() + row * width;
-            packed.pack(rows * width, o, 1, {y_g, 1, windows.count()});
-            const Matrix<T> w{detail::first_of<T>(sum) + first * size * o, o, 1};
-            packed.multiply(
-                (last - first) * size,
-                {copy + (first - begin) * bands.plane, bands.elements.data(), bands.windows.data()}, w, w);
-          }
-        });
+    const auto add = [&](int64_t image, int64_t row, const WindowAxis& band, const T* copy) {
+      const T* const y_g = detail::first_of<T>(y) + (image * groups + g) * o * windows.count();
+      packed.pack(band.windows * w.windows, o, 1, {y_g + row * w.windows, 1, windows.count()});
+      const std::vector<Range> inside = ranges(turned(band), n * w.size, w.windows);
+      packed.multiply(n * size, {copy, bands.elements.data(), bands.windows.data(), inside.data()}, to, to);
+    };
+    bands.each<T>(0, x.size(0) * bands.count, x, g * c + first, n, add);
+    const Tensor rows =
+        contiguous(TensorImpl::view(sum, {n, h.size, w.size * o}, {w.size * o, n * w.size * o, 1}));
+    transpose_matrix<T>(o, n * size, {detail::first_of<T>(rows), 1, o},
+                        {detail::first_of<T>(weight) + (g * o * c + first) * size, c * size, 1});
   });
-  return TensorImpl::view(contiguous(last_swapped_with(sum, 1)),
-                          {groups * o, c, windows.h.size, windows.w.size});
+  return weight;
 }
 
 // Along one axis, every stride-th position of x, and the elements that meet these.
 struct Part {
-  int64_t first, last, step;  // the first position, the last element and the distance of two
-  WindowAxis axis;            // of y around these positions
+  int64_t first, element = 0, step;  // the first position and element, and the distance of two elements
+  WindowAxis axis;                   // of y around these positions
 
   Part(const WindowAxis& a, int64_t remainder) : step(a.stride / std::gcd(a.stride, a.dilation)) {
-    int64_t element = 0;
     while (element < a.size && element * a.dilation % a.stride != remainder) ++element;
     const int64_t size = ceil_div(a.size - element, step);
     const int64_t outside = ceil_div(std::max<int64_t>(0, a.padding - remainder), a.stride);
     first = outside * a.stride + remainder - a.padding;
-    last = element + (size - 1) * step;
     axis = {.in = a.windows,
             .windows = ceil_div(std::max<int64_t>(0, a.in - first), a.stride),
             .size = size,
-            .padding = (last * a.dilation - remainder) / a.stride - outside,
+            .padding = ((element + (size - 1) * step) * a.dilation - remainder) / a.stride - outside,
             .dilation = step * a.dilation / a.stride};
   }
 };
@@ -198,11 +235,13 @@ Tensor x_of(const Tensor& weight, const Tensor& y, const Tensor& bias, const Win
   for (int64_t i = 0; i < h.stride; ++i)
     for (int64_t j = 0; j < w.stride; ++j) {
       const Part down(h, i), along(w, j);
-      const Tensor reversed = contiguous(TensorImpl::view(
-          weight, {groups, c, o, down.axis.size, along.axis.size},
-          {o * c * size, size, c * size, -down.step * w.size, -along.step}, down.last * w.size + along.last));
+      const Tensor swapped =
+          contiguous(TensorImpl::view(weight, {groups, c, o, down.axis.size, along.axis.size},
+                                      {o * c * size, size, c * size, down.step * w.size, along.step},
+                                      down.element * w.size + along.element));
       const Shape filters{groups * c, o, down.axis.size, along.axis.size};
-      Tensor part = y_of<T>(y, TensorImpl::view(reversed, filters), bias, {down.axis, along.axis, groups});
+      Tensor part =
+          y_of<T>(y, TensorImpl::view(swapped, filters), bias, {down.axis, along.axis, groups}, true);
       if (h.stride * w.stride == 1) return part;
       const Strides steps{groups * c * h.in * w.in, h.in * w.in, h.stride * w.in, w.stride};
       copy_into(TensorImpl::view(x, part.shape(), steps, down.first * w.in + along.first), part);
@@ -216,8 +255,8 @@ Tensor transferred(const Tensor& x, const Windows& windows) {
   const int64_t k = windows.size(), l = windows.count(), size = windows.h.in * windows.w.in;
   const int64_t n = x.size(0), channels = gathers ? x.size(1) : x.size(1) / k;
   const Tensor from = contiguous(x);
-  Tensor y = gathers ? Tensor::empty({n, channels * k, l}, x.dtype())
-                     : kernel::full({n, channels, windows.h.in, windows.w.in}, 0, x.dtype());
+  const Shape columns{n, channels * k, l}, images{n, channels, windows.h.in, windows.w.in};
+  Tensor y = kernel::full(gathers ? columns : images, 0, x.dtype());
   visit_floating(x.dtype(), [&]<class T>(Type<T>) {
     each_row(n * channels, k * l, [&](int64_t i) {
       transfer<gathers>(windows.h, windows.w, detail::first_of<T>(gathers ? from : y) + i * size,

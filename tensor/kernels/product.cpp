@@ -142,21 +142,22 @@ struct Gemm {
   }(std::make_integer_sequence<int, (kVectors + 1) * kRows>());
 
   // to [depth, kLanes], whose rows are `step` apart, = alpha x [depth, m] for m <= kLanes, and zeros in the
-  // other columns
-  [[gnu::noinline]] static void pack(int64_t depth, int64_t m, T alpha, Matrix<const T> x, T* to,
-                                     int64_t step) {
-    int64_t p = 0;
-    if (x.row_step == 1)
-      for (; p + kLanes <= depth; p += kLanes) {
-        Vector v[kLanes];
-        HEED_UNROLL
-        for (int i = 0; i < kLanes; ++i) v[i] = i < m ? alpha * Simd<T>::load(x.at(p, i)) : Vector{};
-        transpose_square<T>(v);
-        HEED_UNROLL
-        for (int i = 0; i < kLanes; ++i) Simd<T>::store(to + (p + i) * step, v[i]);
-      }
-    for (; p < depth; ++p) {
-      T* const row = to + p * step;
+  // other columns. Row p becomes row places[p], if these are given.
+  [[gnu::noinline]] static void pack(int64_t depth, int64_t m, T alpha, Matrix<const T> x,
+                                     const int64_t* places, T* to, int64_t step) {
+    const auto row_at = [&](int64_t p) { return to + (places ? places[p] : p) * step; };
+    const bool squares = x.row_step == 1 && depth >= kLanes;  // the last one overlaps the one before it
+    for (int64_t row = 0; squares && row < depth; row += kLanes) {
+      const int64_t p = std::min(row, depth - kLanes);
+      Vector v[kLanes];
+      HEED_UNROLL
+      for (int i = 0; i < kLanes; ++i) v[i] = i < m ? alpha * Simd<T>::load(x.at(p, i)) : Vector{};
+      transpose_square<T>(v);
+      HEED_UNROLL
+      for (int i = 0; i < kLanes; ++i) Simd<T>::store(row_at(p + i), v[i]);
+    }
+    for (int64_t p = 0; !squares && p < depth; ++p) {
+      T* const row = row_at(p);
       Simd<T>::store(row, Vector{});
       for (int64_t j = 0; j < m; ++j) row[j] = alpha * *x.at(p, j);
     }
@@ -323,20 +324,24 @@ struct Gemm {
     return depth * ceil_div(columns, kLanes) * kLanes;
   }
 
-  // A slab of b [depth, columns], read in place or, if `panels` is given, from there.
+  // A slab of b [depth, columns], read in place or, if `panels` is given, from row `first` of these on.
   struct Slab {
     int64_t depth, columns;
     Matrix<const T> b;
     const T* panels = nullptr;
+    int64_t first = 0;
 
+    Matrix<const T> panel(const Strip& s) const {
+      return Matrix<const T>{panels + s.first * depth, s.vectors * kLanes, 1}.block(first, 0);
+    }
     // Packs alpha b, each strip in a panel [depth, vectors of the strip] of its own.
-    void pack(T alpha, T* to) {
+    void pack(T alpha, const int64_t* places, T* to) {
       panels = to;
-      if (b.col_step == 1 && columns >= kLanes) return pack_rows(alpha, to);
+      if (b.col_step == 1 && columns >= kLanes && !places) return pack_rows(alpha, to);
       each_strip(columns, [&](const Strip& s) {
         for (int64_t v = 0; v < s.vectors; ++v) {
           const int64_t first = std::max<int64_t>(std::min(s.first + v * kLanes, columns - kLanes), 0);
-          Gemm::pack(depth, std::min(kLanes, columns), alpha, b.block(0, first),
+          Gemm::pack(depth, std::min(kLanes, columns), alpha, b.block(0, first), places,
                      to + s.first * depth + v * kLanes, s.vectors * kLanes);
         }
       });
@@ -365,9 +370,7 @@ struct Gemm {
   // Returns how many these are.
   static int64_t multiply_strip(int64_t n, int64_t k, Matrix<const T> a, bool packed, const Slab& slab,
                                 const Strip& s, Matrix<const T> start, Matrix<T> out) {
-    const Matrix<const T> b = slab.panels
-                                  ? Matrix<const T>{slab.panels + s.first * slab.depth, s.vectors * kLanes, 1}
-                                  : slab.b.block(0, s.first);
+    const Matrix<const T> b = slab.panels ? slab.panel(s) : slab.b.block(0, s.first);
     const int64_t b_last = slab.panels ? s.b_last : s.last;
     const int64_t most = rows_of_tile(slab.columns);
     int64_t i = 0;
@@ -439,7 +442,7 @@ void gemm(int64_t n, int64_t m, int64_t k, T alpha, Matrix<const T> a, Matrix<co
     j += done;
     typename G::Slab slab{.depth = depth, .columns = columns, .b = b.block(p, j)};
     if (PackedMatrix<T>::pays(n, columns, depth, alpha, b))
-      slab.pack(alpha, workspace<T>(b_workspace, G::packed_size(depth, columns)));
+      slab.pack(alpha, nullptr, workspace<T>(b_workspace, G::packed_size(depth, columns)));
     G::multiply_slab(n, columns, depth, a.block(0, p), slab,
                      (p == 0 ? start : Matrix<const T>(out)).block(0, j), out.block(0, j));
   });
@@ -459,49 +462,48 @@ void gemm_lines(int64_t n, int64_t m, int64_t k, Matrix<const T> a, const T* b, 
 }
 
 template <class T>
-void PackedMatrix<T>::pack(int64_t k, int64_t m, T alpha, Matrix<const T> b) {
+void PackedMatrix<T>::pack(int64_t k, int64_t m, T alpha, Matrix<const T> b, const int64_t* places) {
   rows_ = k;
   columns_ = m;
   // Of all slabs, only the last ends within a vector.
   const int64_t size = Gemm<T>::packed_size(k, m);
   if (!panels_.defined() || panels_.numel() < size) panels_ = Tensor::empty({size}, dtype_of<T>);
   auto* panels = panels_.mutable_data<T>();
-  Gemm<T>::each_slab(m, k, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
-    typename Gemm<T>::Slab{depth, columns, b.block(p, j)}.pack(alpha, panels);
-    panels += Gemm<T>::packed_size(depth, columns);
+  Gemm<T>::each_slab(m, k, [&](int64_t j, int64_t columns, int64_t p, int64_t) {
+    if (p == 0) typename Gemm<T>::Slab{k, columns, b.block(0, j)}.pack(alpha, places, panels + j * k);
   });
 }
 
 template <class T>
 void PackedMatrix<T>::multiply(int64_t n, int64_t m, int64_t k, Matrix<const T> a, Matrix<const T> start,
                                Matrix<T> out) const {
-  const auto* panels = panels_.data<T>();
   Gemm<T>::each_slab(columns_, rows_, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
     if (j < m && (p < k || p == 0))
       Gemm<T>::multiply_slab(n, std::min(columns, m - j), std::min(depth, k - p), a.block(0, p),
-                             {depth, columns, {}, panels},
+                             {rows_, columns, {}, panels_.data<T>() + j * rows_, p},
                              (p == 0 ? start : Matrix<const T>(out)).block(0, j), out.block(0, j));
-    panels += Gemm<T>::packed_size(depth, columns);
   });
 }
 
 template <class T>
 void PackedMatrix<T>::multiply(int64_t n, const Gathered<T>& a, Matrix<const T> start, Matrix<T> out) const {
   using G = Gemm<T>;
-  const auto* panels = panels_.data<T>();
   G::each_slab(columns_, rows_, [&](int64_t j, int64_t columns, int64_t p, int64_t depth) {
+    const T* const panels = panels_.data<T>() + j * rows_;
     const Matrix<const T> before = p == 0 ? start : out;
     for (int64_t i = 0, last = 0; i < n; i = last)
       G::each_strip(columns, [&](const typename G::Strip& s) {
+        const Matrix<const T> b = typename G::Slab{rows_, columns, {}, panels}.panel(s);
         last = i;
         for (int64_t tile = 0, rows = 0; tile < kPassed && last < n; ++tile, last += rows) {
           rows = next_part(n - last, G::rows_of_tile(columns));
-          G::multiply_tile(rows, depth, a.data, a.rows + last, a.columns + p, panels + s.first * depth,
-                           s.vectors * G::kLanes, s.b_last, s, before.block(last, j + s.first),
+          const int64_t first = std::max(p, a.inside[last + rows - 1].begin);
+          const int64_t end = std::min(p + depth, a.inside[last].end);
+          G::multiply_tile(rows, end - first, a.data, a.rows + last, a.columns + first, b.at(first, 0),
+                           b.row_step, s.b_last, s, before.block(last, j + s.first),
                            out.block(last, j + s.first));
         }
       });
-    panels += G::packed_size(depth, columns);
   });
 }
 

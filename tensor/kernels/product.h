@@ -28,11 +28,18 @@ bool gemm_fuses();
 /// Rows up to which b is read in place even for several products, unless PackedMatrix::pays().
 inline constexpr int64_t kInPlaceRows = 30;
 
-/// A matrix whose element (i, j) is data[rows[i] + columns[j]].
+/// The numbers from begin to end - 1.
+struct Range {
+  int64_t begin, end;
+};
+
+/// A matrix whose element (i, j) is data[rows[i] + columns[j]], which is 0 unless j is in inside[i]. Neither
+/// the begin nor the end of these ranges grows with i.
 template <class T>
 struct Gathered {
   const T* data;
   const int64_t *rows, *columns;
+  const Range* inside;
 };
 
 /// b [k, m], packed as gemm() reads it, for several products.
@@ -41,8 +48,8 @@ class PackedMatrix {
  public:
   /// Whether gemm() packs b for n > 1 rows, since reading it in place would cost more or cannot be.
   static bool pays(int64_t n, int64_t m, int64_t k, T alpha, const Matrix<const T>& b);
-  /// Keeps alpha b.
-  void pack(int64_t k, int64_t m, T alpha, Matrix<const T> b);
+  /// Keeps alpha b, of which row p becomes row places[p], if these are given.
+  void pack(int64_t k, int64_t m, T alpha, Matrix<const T> b, const int64_t* places = nullptr);
   /// gemm() with the first k rows and m columns of b. May write to further columns of out, up to those of b.
   void multiply(int64_t n, int64_t m, int64_t k, Matrix<const T> a, Matrix<const T> start,
                 Matrix<T> out) const;
