@@ -141,7 +141,6 @@ void Checkpoint::add(Part part) {
 // Adds a part that is one tensor of numbers, of the size that get() returns or of any size.
 void Checkpoint::add(const std::string& name, const std::function<Tensor()>& get,
                      const std::function<PreparedLoad(const Tensor&)>& prepare_set, bool any_size) {
-  const auto state = [get] { return StateDict{{"", get()}}; };
   const auto prepare_load = [=](const StateDict& given) {
     check(given.contains(""), "one tensor is needed, and there are ", given.size(),
           " with names of their own");
@@ -151,7 +150,7 @@ void Checkpoint::add(const std::string& name, const std::function<Tensor()>& get
           x.shape());
     return prepare_set(x);
   };
-  add({name, state, prepare_load});
+  add({name, [get] { return StateDict{{"", get()}}; }, prepare_load});
 }
 
 void Checkpoint::add(const std::string& name, std::vector<double>& numbers) {

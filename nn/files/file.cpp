@@ -23,6 +23,14 @@ static_assert(std::endian::native == std::endian::little, "tensors are stored as
 // Some systems transfer at most 2 GB per call.
 constexpr uint64_t kMaxTransfer = uint64_t{1} << 30;
 
+// The elements of a contiguous tensor as they are in memory.
+std::string_view raw_view(const Tensor& x) {
+  const TensorImpl& body = TensorImpl::of(x);
+  const int64_t size = size_of(x.dtype());
+  return {reinterpret_cast<const char*>(body.storage->data + body.offset * size),
+          static_cast<size_t>(x.numel() * size)};
+}
+
 // For names in the folder of a file. "" is the current folder.
 fs::path folder_of(const std::string& path) { return fs::path(path).parent_path(); }
 
@@ -122,16 +130,15 @@ const StoredType& FileReader::stored_type(std::string_view StoredType::*format, 
 Tensor FileReader::read(const StoredType& type, const Shape& shape, std::string_view name) {
   Tensor x = Tensor::empty(shape, type.dtype);
   unsigned char* bytes = TensorImpl::of(x).storage->data;
-  if (type.size == static_cast<uint64_t>(size_of(type.dtype))) {  // stored as it is in memory
-    read(bytes, static_cast<uint64_t>(x.numel()) * type.size);
+  const auto elements = static_cast<uint64_t>(x.numel()), size = static_cast<uint64_t>(size_of(type.dtype));
+  if (type.size == size) {  // stored as it is in memory
+    read(bytes, elements * size);
   } else {
     char block[1 << 15];
-    auto left = static_cast<uint64_t>(x.numel());
-    for (unsigned char* out = bytes; left > 0; out += size_of(type.dtype) * 4096) {
-      const uint64_t count = std::min<uint64_t>(left, 4096);
+    for (uint64_t i = 0; i < elements; i += 4096) {
+      const uint64_t count = std::min<uint64_t>(elements - i, 4096);
       read(block, count * type.size);
-      type.convert(block, count, out);
-      left -= count;
+      type.convert(block, count, bytes + i * size);
     }
   }
   for (int64_t i = 0; type.dtype == boolean && i < x.numel(); ++i)
@@ -165,13 +172,7 @@ void FileWriter::require(bool condition) const {
 
 void FileWriter::write(std::string_view bytes) { require(write_all(fd_, bytes)); }
 
-void FileWriter::write(const Tensor& x) {
-  const Tensor whole = kernel::contiguous(x);
-  const TensorImpl& body = TensorImpl::of(whole);
-  const int64_t size = size_of(x.dtype());
-  write({reinterpret_cast<const char*>(body.storage->data + body.offset * size),
-         static_cast<size_t>(x.numel() * size)});
-}
+void FileWriter::write(const Tensor& x) { write(raw_view(kernel::contiguous(x))); }
 
 void FileWriter::finish() {
   if (!temporary_.empty()) require(uninterrupted([&] { return fsync(fd_); }) == 0);
@@ -190,13 +191,7 @@ void FileWriter::finish() {
         ": is written, but its folder cannot be flushed to the disk: ", std::strerror(wrong));
 }
 
-std::string raw_bytes(const Tensor& x) {
-  const Tensor whole = kernel::contiguous(x);
-  const TensorImpl& body = TensorImpl::of(whole);
-  const int64_t size = size_of(x.dtype());
-  return {reinterpret_cast<const char*>(body.storage->data + body.offset * size),
-          static_cast<size_t>(x.numel() * size)};
-}
+std::string raw_bytes(const Tensor& x) { return std::string(raw_view(kernel::contiguous(x))); }
 
 std::shared_ptr<const int> open_shared(const std::string& path, int flags) {
   return {new int(open_file(path, flags)), [](const int* fd) { close(*fd), delete fd; }};

@@ -118,8 +118,7 @@ Tensor load_npy(const std::string& path) {
   const size_t width = major == 1 ? 2 : 4;
   uint32_t length = 0;
   file.read(&length, width);
-  const std::string text = file.read(length, "its header");
-  const ArrayHeader header = parse(file, text, kMagic.size() + 2 + width);
+  const ArrayHeader header = parse(file, file.read(length, "its header"), kMagic.size() + 2 + width);
 
   const StoredType& type = file.stored_type(&StoredType::npy, header.descr, "descr '" + header.descr + "'",
                                             "; convert with x.astype in NumPy");
