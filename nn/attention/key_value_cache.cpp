@@ -27,15 +27,14 @@ KeyValueCache::Positions KeyValueCache::Positions::appended(const Tensor& more) 
   };
   const int64_t length = view.defined() ? view.size(2) : 0, total = length + more.size(2);
   if (length == 0) return {recorded(more) ? more : kernel::contiguous(more)};
-  Shape shape = view.shape();
-  shape[2] = more.size(2);
-  if (more.shape() != shape || more.dtype() != view.dtype() || recorded(view) || recorded(more))
+  if (more.shape() != view.shape().with(2, more.size(2)) || more.dtype() != view.dtype() || recorded(view) ||
+      recorded(more))
     return {cat({view, more}, 2)};  // throws if shapes or dtypes do not fit
 
   std::shared_ptr<Buffer> target = buffer;
   int64_t end = length;
   if (!target || total > target->memory.size(2) || !target->used.compare_exchange_strong(end, total)) {
-    shape[2] = 2 * total + 16;
+    const Shape shape = view.shape().with(2, 2 * total + 16);
     target = std::make_shared<Buffer>(Tensor::empty(shape, view.dtype()), total);
     target->write(0, view);
   }

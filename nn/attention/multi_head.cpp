@@ -293,9 +293,8 @@ AttentionResult MultiheadAttention::forward(const Tensor& query, const Tensor& k
     result = attend_by_scores(*this, all, of_heads);
   }
 
-  Tensor heads = result.output;  // [B, H, Tq, D]
-  if (gate_proj) heads = heads * sigmoid(detail::as_heads((*gate_proj)(x), num_heads));
-  const Tensor output = out_proj(flatten(transpose(heads, 1, 2), 2));  // [B, Tq, E]
+  if (gate_proj) result.output = result.output * sigmoid(detail::as_heads((*gate_proj)(x), num_heads));
+  const Tensor output = out_proj(flatten(transpose(result.output, 1, 2), 2));  // [B, H, Tq, D] -> [B, Tq, E]
   if (result.weights.defined() && options.average_attn_weights) result.weights = mean(result.weights, 1);
   if (cache) *cache = std::move(grown);  // last: an error leaves the cache unchanged
   const auto unbatched = [&](const Tensor& y) { return batched || !y.defined() ? y : squeeze(y, 0); };

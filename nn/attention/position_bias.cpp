@@ -23,8 +23,7 @@ AlibiBias::AlibiBias(int64_t num_heads) {
 }
 
 Tensor AlibiBias::operator()(const Tensor& distances) const {
-  const Tensor of_heads = from_vector(slopes, {std::ssize(slopes), 1}, distances.dtype());
-  return -of_heads * abs(distances);
+  return -from_vector(slopes, {std::ssize(slopes), 1}, distances.dtype()) * abs(distances);
 }
 
 T5Bias::T5Bias(int64_t num_heads, T5BiasOptions options)

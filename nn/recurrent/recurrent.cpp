@@ -106,17 +106,15 @@ LSTMResult RecurrentStack::run(const Tensor& given, const Tensor& h_0, const Ten
     x = where(valid, x, 0);  // else NaN in the padding reaches the gradients of the weights
   }
 
-  const Recurrence kind = weights[0].kind;
-  const bool lstm = kind == Recurrence::lstm;
+  const bool lstm = weights[0].kind == Recurrence::lstm;
   const int64_t width = weights[0].weight_hh.size(1), hidden = hidden_size();
   std::vector<Tensor> last_h, last_c;
   for (int64_t layer = 0; layer < options.num_layers; ++layer) {
     std::vector<Tensor> outputs;  // one for each direction
-    for (const bool reverse : {false, true}) {
-      if (reverse && !options.bidirectional) break;
-      const int64_t k = layer * directions() + (reverse ? 1 : 0);
+    for (int64_t k = layer * directions(); k < (layer + 1) * directions(); ++k) {
+      const bool reverse = k % directions() == 1;
       const RecurrentWeights& w = weights[k];
-      const Tensor states = recurrence(kind, time_first(linear(x, w.weight_ih, w.bias_ih)),
+      const Tensor states = recurrence(w.kind, time_first(linear(x, w.weight_ih, w.bias_ih)),
                                        state.defined() ? select(state, 0, k) : state, w.weight_hh, w.bias_hh,
                                        {.lengths = lengths, .reverse = reverse, .projection = w.weight_hr});
       const Tensor last = select(states, 0, reverse ? 0 : steps - 1);

@@ -40,11 +40,8 @@ class RecurrentWeights {
   int64_t hidden_size() const { return weight_ih.size(0) / gate_count(kind); }
   /// Names weight_ih, weight_hh, bias_ih, bias_hh and weight_hr, each with the suffix.
   void name(Visitor& v, const std::string& suffix = "") {
-    v("weight_ih" + suffix, weight_ih);
-    v("weight_hh" + suffix, weight_hh);
-    v("bias_ih" + suffix, bias_ih);
-    v("bias_hh" + suffix, bias_hh);
-    v("weight_hr" + suffix, weight_hr);
+    v("weight_ih" + suffix, weight_ih, "weight_hh" + suffix, weight_hh, "bias_ih" + suffix, bias_ih,
+      "bias_hh" + suffix, bias_hh, "weight_hr" + suffix, weight_hr);
   }
 
   Recurrence kind;
