@@ -30,9 +30,8 @@ Tensor reduce(Tensor losses, Reduction reduction, const Tensor& weight = {}) {
 
 void check_weight(const char* name, const Tensor& weight, const Operand& input) {
   if (!weight.defined()) return;
-  const Shape joint = broadcast_shapes(weight.shape(), input->shape(), name, "input");
-  check(joint == input->shape(), name, " is ", weight.shape(), ", input is ", input->shape(), "; ", name,
-        " must broadcast to the input");
+  check(broadcast_shapes(weight.shape(), input->shape(), name, "input") == input->shape(), name, " is ",
+        weight.shape(), ", input is ", input->shape(), "; ", name, " must broadcast to the input");
 }
 
 // By default the classes are in dimension 1 of [N, C, d...], or in [C].

@@ -27,11 +27,10 @@ static const char* interned(const std::string& path) {
 
 // See Note [Module paths].
 const char* ModuleCall::path() const {
-  const Module& root = outermost_.module_;
   const uint64_t id = outermost_.state_.id.load(std::memory_order_relaxed);
   if (state_.root.load(std::memory_order_acquire) == id) return state_.path.load(std::memory_order_relaxed);
   const char* found = module_path;  // not a member: it counts as part of the module that calls it
-  for (const ConstNamedModule& part : root.named_modules()) {
+  for (const ConstNamedModule& part : outermost_.module_.named_modules()) {
     CallState& state = part.module->call_state_;
     if (state.root.load(std::memory_order_acquire) != id) {
       state.path.store(interned(part.name), std::memory_order_relaxed);

@@ -18,10 +18,7 @@ OwnedTensor::OwnedTensor(const OwnedTensor& other) : OwnedTensor(other.tensor_, 
 
 OwnedTensor& OwnedTensor::operator=(const Tensor& values) {
   if (same_as(values)) return *this;
-  if (!defined() || !values.defined()) {
-    tensor_ = OwnedTensor(values, learned_).tensor_;
-    return *this;
-  }
+  if (!defined() || !values.defined()) return *this = OwnedTensor(values, learned_);
   check(values.shape() == shape(), "assignment to a parameter: it has shape ", shape(), " and the values ",
         values.shape(), "; values are written in place, so the shapes must be equal");
   const bool overlap = TensorImpl::of(values).storage.get() == TensorImpl::of(tensor_).storage.get();

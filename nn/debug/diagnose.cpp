@@ -53,8 +53,7 @@ Shape softmax_dims(const Tensor& x) {
 
 // The value of all elements if they are equal, otherwise 0.
 double common_value(const Tensor& g) {
-  const auto values = g.to_vector<double>();
-  const auto [least, most] = std::ranges::minmax(values);
+  const auto [least, most] = std::ranges::minmax(g.to_vector<double>());
   return least == most ? least : 0;
 }
 

@@ -21,11 +21,10 @@ void Optimizer::step(SourceLocation line) {
              " is ", p.dtype(), " ", p.shape(), " and its gradient ", g.dtype(), " ", g.shape());
     updates.push_back({entry, kernel::contiguous(p), kernel::contiguous(g), next_state(entry)});
   }
-  for (Update& next : updates) {  // does not throw
-    Entry& entry = next.entry;
-    update(entry.group, next.p, next.g, next.state);
-    if (!entry.p.is_contiguous()) kernel::copy_into(entry.p, next.p);
-    entry.state = std::move(next.state);
+  for (auto& [entry, p, g, state] : updates) {  // does not throw
+    update(entry.group, p, g, state);
+    if (!entry.p.is_contiguous()) kernel::copy_into(entry.p, p);
+    entry.state = std::move(state);
     TensorImpl::of(entry.p).storage->wrote(name_, line);
   }
 }

@@ -96,8 +96,7 @@ SequentialLR::SequentialLR(Optimizer& optimizer, const std::vector<const Schedul
   }
   base_ = (*std::ranges::min_element(schedules, {}, &Schedule::created_))->base_;
   rate_ = [rates, milestones](double t, double base, size_t group) {
-    size_t now = 0;
-    while (now < milestones.size() && t >= static_cast<double>(milestones[now])) ++now;
+    const size_t now = std::ranges::upper_bound(milestones, t) - milestones.begin();
     return rates[now](now == 0 ? t : t - static_cast<double>(milestones[now - 1]), base, group);
   };
   set_epoch(0);

@@ -66,10 +66,8 @@ void Training::print(const std::string& text) const {
   if (!writes()) return;
   if (options_.progress) options_.progress->clear();
   if (own_progress_) own_progress_->clear();
-  if (options_.on_message)
-    options_.on_message(text);
-  else
-    std::cerr << text << "\n";
+  if (options_.on_message) return options_.on_message(text);
+  std::cerr << text << "\n";
 }
 
 // Process 0 reads the file, and the others get its bytes: their machines may have no such folder.
