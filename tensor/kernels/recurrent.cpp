@@ -22,13 +22,10 @@ void recurrent_step(Recurrence kind, int64_t H, const T* x, const T* bias, const
     case Recurrence::gru:
       HEED_VECTORIZE
       for (int64_t i = 0; i < H; ++i) {
-        const T r = math::sigmoid(sum(i)), z = math::sigmoid(sum(H + i));
-        const T inner = a[2 * H + i] + bias[2 * H + i];
-        const T candidate = math::tanh(x[2 * H + i] + r * inner);
-        a[i] = r;
-        a[H + i] = z;
-        a[2 * H + i] = inner;
-        a[3 * H + i] = candidate;
+        const T r = a[i] = math::sigmoid(sum(i));
+        const T z = a[H + i] = math::sigmoid(sum(H + i));
+        const T inner = a[2 * H + i] += bias[2 * H + i];
+        const T candidate = a[3 * H + i] = math::tanh(x[2 * H + i] + r * inner);
         y[i] = (1 - z) * candidate + z * before[i];
       }
       return;
@@ -37,13 +34,12 @@ void recurrent_step(Recurrence kind, int64_t H, const T* x, const T* bias, const
       for (int64_t i = 0; i < H; ++i) {
         const T in = math::sigmoid(sum(i)), forget = math::sigmoid(sum(H + i));
         const T candidate = math::tanh(sum(2 * H + i)), out = math::sigmoid(sum(3 * H + i));
-        const T c = forget * before[H + i] + in * candidate;
+        const T c = y[H + i] = forget * before[H + i] + in * candidate;
         a[i] = in;
         a[H + i] = forget;
         a[2 * H + i] = candidate;
         a[3 * H + i] = out;
         y[i] = out * math::tanh(c);
-        y[H + i] = c;
       }
       return;
   }
@@ -70,12 +66,9 @@ void step_backward(Recurrence kind, int64_t H, const T* gates, const T* before, 
       HEED_VECTORIZE
       for (int64_t i = 0; i < H; ++i) {
         const T r = gates[i], z = gates[H + i], inner = gates[2 * H + i], candidate = gates[3 * H + i];
-        const T dn = d[i] * (1 - z) * (1 - candidate * candidate);
-        const T dr = dn * inner * r * (1 - r);
-        const T dz = d[i] * (before[i] - candidate) * z * (1 - z);
-        dx[i] = da[i] = dr;
-        dx[H + i] = da[H + i] = dz;
-        dx[2 * H + i] = dn;
+        const T dn = dx[2 * H + i] = d[i] * (1 - z) * (1 - candidate * candidate);
+        dx[i] = da[i] = dn * inner * r * (1 - r);
+        dx[H + i] = da[H + i] = d[i] * (before[i] - candidate) * z * (1 - z);
         da[2 * H + i] = dn * r;
         d[i] *= z;
       }
