@@ -84,9 +84,7 @@ Tensor eye(int64_t n, int64_t m, DType dtype, SourceLocation line) {
 
 Shape NestedList::shape() const {
   if (leaf_) return {};
-  Shape shape = items_.empty() ? Shape() : items_[0].shape();
-  shape.insert(0, static_cast<int64_t>(items_.size()));
-  return shape;
+  return (items_.empty() ? Shape() : items_[0].shape()).inserted(0, std::ssize(items_));
 }
 
 void NestedList::write(const Shape& shape, int64_t depth, std::vector<Scalar>& out) const {

@@ -375,9 +375,8 @@ AttentionGradients attention_backward(const Tensor& g, const Tensor& q, const Te
   const double work = count_products(sizes, 2 * (sizes.D + sizes.Dv) + sizes.D);
   const int64_t shares = shares_of(sizes);
   const auto empty_shares = [&](int64_t rows, int64_t columns, const Tensor& x) {
-    Shape shape = sizes.shape(rows, columns);
-    if (shares > 1) shape.insert(0, shares);
-    return empty_like_rows(shape, x);
+    const Shape shape = sizes.shape(rows, columns);
+    return empty_like_rows(shares > 1 ? shape.inserted(0, shares) : shape, x);
   };
   const Tensor dense_g = dense_for_products(g), y = dense_for_products(forward.y);
   const Tensor dq = empty_like_rows(sizes.shape(sizes.Tq, sizes.D), q);

@@ -37,8 +37,7 @@ template <class T, class Value, class F>
 void each_selected(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& values, int64_t along,
                    const F& f) {
   const int64_t n = index.shape()[along], size = x.shape()[dim], dim_step = x.strides()[dim];
-  Strides others = x.strides();
-  others[dim] = 0;
+  const Strides others = x.strides().with(dim, 0);
   const int64_t step = others[along], index_step = index.strides()[along];
   const int64_t value_step = values.strides()[along];
   const CollapsedDims x_lines(index.shape(), others, along);
@@ -85,8 +84,7 @@ Tensor index_select(const Tensor& x, int64_t dim, const Tensor& index) {
   const int64_t m = index.numel();
   const OuterInner around(x.shape(), dim);
   const int64_t outer = around.outer, n = around.n, inner = around.inner;
-  Shape shape = x.shape();
-  shape[dim] = m;
+  const Shape shape = x.shape().with(dim, m);
   if (numel(shape) == 0)  // no element is read, but the positions must be valid all the same
     index.for_each([&](auto position) { checked(static_cast<int64_t>(position), n, dim, x); });
   if (reference_mode() || !x.is_contiguous() || inner < 8) return gather(x, dim, repeated(index, shape, dim));
@@ -145,9 +143,7 @@ Tensor positions_of_true(const Tensor& mask) {
 Tensor order(const Tensor& x, int64_t dim, int64_t k, bool descending) {
   const Tensor keys = contiguous(last_swapped_with(x, dim));
   const int64_t n = x.shape()[dim];
-  Shape shape = keys.shape();
-  shape[shape.dim() - 1] = k;
-  Tensor y = Tensor::empty(shape, int64);
+  Tensor y = Tensor::empty(keys.shape().with(keys.dim() - 1, k), int64);
   auto* out = y.mutable_data<int64_t>();
   visit_dtype(x.dtype(), [&]<class T>(Type<T>) {
     const T* all = keys.data<T>();
