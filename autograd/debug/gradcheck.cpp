@@ -62,14 +62,10 @@ GradcheckReport gradcheck(const CheckedFunction& f, const Tensors& inputs, Gradc
     return values_of(floating(f(inputs)));
   };
 
-  Values recorded, cotangents, analytic;
-  {
-    const GradMode mode(true);
-    const Tensors outputs = floating(f(inputs)), incoming = cotangents_for(outputs, options.seed);
-    recorded = values_of(outputs);
-    cotangents = values_of(incoming);
-    analytic = values_of(detail::gradients_or_zeros(outputs, incoming, leaves, false));
-  }
+  const GradMode mode(true);
+  const Tensors outputs = floating(f(inputs)), incoming = cotangents_for(outputs, options.seed);
+  const Values recorded = values_of(outputs), cotangents = values_of(incoming);
+  const Values analytic = values_of(detail::gradients_or_zeros(outputs, incoming, leaves, false));
 
   GradcheckReport report;
   // Updates the largest error. Returns whether this one is it, so that the report describes its place.
