@@ -126,8 +126,7 @@ class BackwardPass {
     if (observed_) leaves_.expect(node);
   }
   bool wants(const Node& node) const {
-    if (!has_targets_) return true;
-    return node.is_leaf() ? targets_.contains(node) : node.needs_gradient;
+    return !has_targets_ || (node.is_leaf() ? targets_.contains(node) : node.needs_gradient);
   }
   static void reset(Node& node) {
     node.pass_id = 0;

@@ -257,10 +257,9 @@ void* system_allocate(size_t bytes, size_t alignment = kAlignment) {
 }
 
 void release_large(void* block, size_t bytes) {
-  bytes = round_up(bytes, kAlignment);
   if (!cache_enabled()) return std::free(block);
   const std::lock_guard lock(shared().mutex);
-  shared().pieces.give_back({bytes, static_cast<char*>(block)});
+  shared().pieces.give_back({round_up(bytes, kAlignment), static_cast<char*>(block)});
 }
 
 struct ThreadCacheCloser {

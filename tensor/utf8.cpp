@@ -26,8 +26,7 @@ Utf8Character first_character(std::string_view text) {
   }
   const bool overlong = (size == 3 && code < 0x800) || (size == 4 && code < 0x10000);
   const bool surrogate = code >= 0xD800 && code < 0xE000;
-  if (overlong || surrogate || code > 0x10FFFF) return {0, 0};
-  return {code, size};
+  return overlong || surrogate || code > 0x10FFFF ? Utf8Character{0, 0} : Utf8Character{code, size};
 }
 
 std::string utf8(uint32_t code) {

@@ -94,14 +94,13 @@ Tensor prod(Operand x, Dim dim, bool keepdim) {
   const OpScope scope("prod", x.line());
   if (x->dim() == 0) return prod(reshape(x, {1}), dim);
   dim = check_dim(x, dim);
-  const Shape shape = reduced_shape(x->shape(), {dim}, keepdim);
   Tensor y = x->dtype() == boolean ? to(x, int64) : x.tensor();
   if (x->size(dim) == 0) return sum(y, dim, keepdim) + 1;  // no factors: 1, with the history of x
   for (int64_t n = x->size(dim); n > 1; n = y.size(dim)) {
     const Tensor pairs = narrow(y, dim, 0, n / 2) * narrow(y, dim, n / 2, n / 2);
     y = n % 2 == 0 ? pairs : cat({pairs, narrow(y, dim, n - 1, 1)}, dim);
   }
-  return reshape(y, shape);
+  return reshape(y, reduced_shape(x->shape(), {dim}, keepdim));
 }
 
 Tensor prod(Operand x) {

@@ -36,8 +36,7 @@ Tensor softmax_like(const char* op, const auto& kernel, const Operand& x, const 
 //
 // The same formula gives the gradient 0 where masked_softmax is 0 at all positions.
 Tensor softmax_gradient(const Tensor& g, const Tensor& y, int64_t dim) {
-  if (!grad_enabled()) return kernel::softmax_backward(g, y, dim);
-  return y * (g - sum(g * y, dim, true));
+  return grad_enabled() ? y * (g - sum(g * y, dim, true)) : kernel::softmax_backward(g, y, dim);
 }
 
 }  // namespace
@@ -82,8 +81,7 @@ Tensor entmax(Operand x, double alpha, Operand mask, Dim dim) {
 //   dy_j/dx_i = [i == j] - exp(y_i)   =>   dx = g - exp(y) sum_j g_j
 Tensor log_softmax(Operand x, Dim dim) {
   const auto rule = [](const Tensor& g, const Tensor& y, int64_t d) {
-    if (!grad_enabled()) return kernel::log_softmax_backward(g, y, d);
-    return g - exp(y) * sum(g, d, true);
+    return grad_enabled() ? g - exp(y) * sum(g, d, true) : kernel::log_softmax_backward(g, y, d);
   };
   return softmax_like("log_softmax", kernel::log_softmax, x, {}, dim, "g − exp($y) Σ g", rule);
 }
