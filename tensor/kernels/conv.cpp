@@ -119,12 +119,12 @@ struct Bands {
   }
 };
 
-// Where X is not zero: `rows` of its rows belong to a window of the axis, and `columns` to an element.
-std::vector<Range> ranges(const WindowAxis& axis, int64_t rows, int64_t columns) {
-  std::vector<Range> all(static_cast<size_t>(axis.windows * rows));
+// Which columns of X are not zero for each window of the axis, if they are `columns` for each element.
+std::vector<Range> ranges(const WindowAxis& axis, int64_t columns) {
+  std::vector<Range> all;
   for (int64_t i = 0; i < axis.windows; ++i) {
     const auto [begin, end] = inside(axis, i);
-    std::fill_n(all.begin() + i * rows, rows, Range{begin * columns, end * columns});
+    all.push_back({begin * columns, end * columns});
   }
   return all;
 }
@@ -158,11 +158,11 @@ Tensor y_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const Win
     const auto multiply = [&](int64_t image, int64_t row, const WindowAxis& band, const T* copy) {
       T* const to = detail::first_of<T>(y) + image * groups * o * l + row * width;
       const int64_t n = band.windows * width;
-      const std::vector<Range> inside = ranges(band, width, c * windows.w.size);
+      const std::vector<Range> inside = ranges(band, c * windows.w.size);
       for (int64_t g = 0; g < groups; ++g, copy += c * bands.plane) {
         if (!by_lines)
           packed[static_cast<size_t>(g)].multiply(
-              n, {copy, bands.windows.data(), bands.elements.data(), inside.data()},
+              n, {copy, bands.windows.data(), bands.elements.data(), inside.data(), width},
               b ? Matrix<const T>{b + g * o, 0, 1} : Matrix<const T>(), {out + g * o, groups * o, 1});
         for (int64_t r = 0; by_lines && r < n; r += width) {
           const Matrix<T> line{to + g * o * l + r, l, 1};
@@ -196,8 +196,9 @@ Tensor weight_of(const Tensor& x, const Tensor& y, const Windows& windows) {
     const auto add = [&](int64_t image, int64_t row, const WindowAxis& band, const T* copy) {
       const T* const y_g = detail::first_of<T>(y) + (image * groups + g) * o * windows.count();
       packed.pack(band.windows * w.windows, o, 1, {y_g + row * w.windows, 1, windows.count()});
-      const std::vector<Range> inside = ranges(turned(band), n * w.size, w.windows);
-      packed.multiply(n * size, {copy, bands.elements.data(), bands.windows.data(), inside.data()}, to, to);
+      const std::vector<Range> inside = ranges(turned(band), w.windows);
+      packed.multiply(n * size,
+                      {copy, bands.elements.data(), bands.windows.data(), inside.data(), n * w.size}, to, to);
     };
     bands.each<T>(0, x.size(0) * bands.count, x, g * c + first, n, add);
     const Tensor rows =

@@ -35,6 +35,7 @@ constexpr int64_t kDepth = kWide ? 768 : 512, kSlab = kWide ? 512 : 2048;
 constexpr int64_t kGroup = kWide ? 16 : 8;       // tiles, of which columns of a are packed together
 constexpr int64_t kPassed = kWide ? 1 : kGroup;  // tiles that a panel passes in turn
 constexpr int64_t kPackedRows = 8;               // of a tile of a
+constexpr int64_t kGatheredRows = 8;             // of a tile: each has an address in a register
 constexpr int64_t kFewFactors = 12000;  // of a, for which reading b in place costs less than packing it
 
 // The next of the parts, of at most `most`, into which `left` is cut. The last two are of equal length, so
@@ -496,9 +497,13 @@ void PackedMatrix<T>::multiply(int64_t n, const Gathered<T>& a, Matrix<const T> 
         const Matrix<const T> b = typename G::Slab{rows_, columns, {}, panels}.panel(s);
         last = i;
         for (int64_t tile = 0, rows = 0; tile < kPassed && last < n; ++tile, last += rows) {
-          rows = next_part(n - last, G::rows_of_tile(columns));
-          const int64_t first = std::max(p, a.inside[last + rows - 1].begin);
-          const int64_t end = std::min(p + depth, a.inside[last].end);
+          // A tile ends where the range of columns changes.
+          const int64_t most = std::min(kGatheredRows, G::rows_of_tile(columns)), line = last / a.line;
+          int64_t next = line + 1;
+          while (next * a.line < std::min(n, last + 2 * most) && a.inside[next] == a.inside[line]) ++next;
+          rows = next_part(std::min(n, next * a.line) - last, most);
+          const int64_t first = std::max(p, a.inside[line].begin);
+          const int64_t end = std::min(p + depth, a.inside[line].end);
           G::multiply_tile(rows, end - first, a.data, a.rows + last, a.columns + first, b.at(first, 0),
                            b.row_step, s.b_last, s, before.block(last, j + s.first),
                            out.block(last, j + s.first));

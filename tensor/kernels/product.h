@@ -31,15 +31,17 @@ inline constexpr int64_t kInPlaceRows = 30;
 /// The numbers from begin to end - 1.
 struct Range {
   int64_t begin, end;
+  bool operator==(const Range&) const = default;
 };
 
-/// A matrix whose element (i, j) is data[rows[i] + columns[j]], which is 0 unless j is in inside[i]. Neither
-/// the begin nor the end of these ranges grows with i.
+/// A matrix whose element (i, j) is data[rows[i] + columns[j]] if j is in inside[i / line], and 0 elsewhere:
+/// `line` rows after each other have one range.
 template <class T>
 struct Gathered {
   const T* data;
   const int64_t *rows, *columns;
   const Range* inside;
+  int64_t line;
 };
 
 /// b [k, m], packed as gemm() reads it, for several products.
