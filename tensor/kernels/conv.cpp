@@ -100,11 +100,12 @@ struct Bands {
   template <class T>
   void each(int64_t begin, int64_t end, const Tensor& x, int64_t channel, int64_t channels,
             const auto& f) const {
-    // The zeros beside the lines stay. See gemm_lines() for the vector at the end.
-    const Tensor memory = kernel::full({channels * plane + Simd<T>::size}, 0, dtype_of<T>);
-    T* const copy = detail::first_of<T>(memory);
     const bool in_place =
         lines == h.in && columns == w.in && h.padding == 0 && w.padding == 0 && w.windows >= Simd<T>::size;
+    // The zeros beside the lines stay. See gemm_lines() for the vector at the end.
+    const int64_t size = in_place ? 0 : channels * plane + Simd<T>::size;
+    const Tensor memory = kernel::full({size}, 0, dtype_of<T>);
+    T* const copy = detail::first_of<T>(memory);
     for (; begin < end; ++begin) {
       const int64_t image = begin / count, row = begin % count * rows;
       const WindowAxis band{h.in,     std::min(rows, h.windows - row), h.size,
@@ -129,6 +130,7 @@ std::vector<Range> ranges(const WindowAxis& axis, int64_t columns) {
   return all;
 }
 
+// y, with the elements of the windows of W in reverse order if `reversed`.
 template <class T>
 Tensor y_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const Windows& windows,
             bool reversed = false) {
