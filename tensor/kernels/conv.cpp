@@ -120,11 +120,14 @@ struct Bands {
   }
 };
 
-// Which columns of X are not zero for each window of the axis, if they are `columns` for each element.
-std::vector<Range> ranges(const WindowAxis& axis, int64_t columns) {
+// The columns of X or X^T that are multiplied for each window of the axis, which has `rows` rows, if an
+// element has `columns`: without zeros, unless so few rows and O results would make too few sums for a tile.
+template <class T>
+std::vector<Range> ranges(const WindowAxis& axis, int64_t rows, int64_t o, int64_t columns) {
+  const bool is_short = rows * ceil_div(o, Simd<T>::size) < 7;
   std::vector<Range> all;
   for (int64_t i = 0; i < axis.windows; ++i) {
-    const auto [begin, end] = inside(axis, i);
+    const auto [begin, end] = is_short ? Range{0, axis.size} : inside(axis, i);
     all.push_back({begin * columns, end * columns});
   }
   return all;
@@ -160,7 +163,7 @@ Tensor y_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const Win
     const auto multiply = [&](int64_t image, int64_t row, const WindowAxis& band, const T* copy) {
       T* const to = detail::first_of<T>(y) + image * groups * o * l + row * width;
       const int64_t n = band.windows * width;
-      const std::vector<Range> inside = ranges(band, c * windows.w.size);
+      const std::vector<Range> inside = ranges<T>(band, width, o, c * windows.w.size);
       for (int64_t g = 0; g < groups; ++g, copy += c * bands.plane) {
         if (!by_lines)
           packed[static_cast<size_t>(g)].multiply(
@@ -198,7 +201,7 @@ Tensor weight_of(const Tensor& x, const Tensor& y, const Windows& windows) {
     const auto add = [&](int64_t image, int64_t row, const WindowAxis& band, const T* copy) {
       const T* const y_g = detail::first_of<T>(y) + (image * groups + g) * o * windows.count();
       packed.pack(band.windows * w.windows, o, 1, {y_g + row * w.windows, 1, windows.count()});
-      const std::vector<Range> inside = ranges(turned(band), w.windows);
+      const std::vector<Range> inside = ranges<T>(turned(band), n * w.size, o, w.windows);
       packed.multiply(n * size,
                       {copy, bands.elements.data(), bands.windows.data(), inside.data(), n * w.size}, to, to);
     };
