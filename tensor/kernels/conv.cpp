@@ -186,30 +186,34 @@ Tensor y_of(const Tensor& x, const Tensor& weight, const Tensor& bias, const Win
 template <class T>
 Tensor weight_of(const Tensor& x, const Tensor& y, const Windows& windows) {
   const int64_t groups = windows.groups, o = y.size(1) / groups, c = x.size(1) / groups;
-  const int64_t size = windows.size();
+  const int64_t size = windows.size(), l = windows.count();
   const WindowAxis &h = windows.h, &w = windows.w;
   Tensor weight = Tensor::empty({groups * o, c, h.size, w.size}, dtype_of<T>);
   // The threads share the groups, or the channels of a group, in parts for which they pack y.
-  const int64_t parts = std::min(c, ceil_div(num_threads(), groups));
-  parallel_for(groups * parts, 1, [&](int64_t part, int64_t) {
-    const int64_t g = part / parts, first = part % parts * c / parts;
-    const int64_t n = (part % parts + 1) * c / parts - first;
+  const int64_t parts = std::min(c, ceil_div(num_threads(), groups)), all = groups * parts;
+  parallel_for(all, parts > 1 ? 1 : ceil_div(all, num_threads()), [&](int64_t begin, int64_t end) {
+    const int64_t first = begin % parts * c / parts, n = (begin % parts + 1) * c / parts - first;
+    const int64_t group = begin / parts, count = end - begin;
     const Bands bands(windows, n);
-    const Tensor sum = kernel::full({n * size, o}, 0, dtype_of<T>);
-    const Matrix<T> to{detail::first_of<T>(sum), o, 1};
+    const Tensor sum = kernel::full({count, n * size, o}, 0, dtype_of<T>);
     PackedMatrix<T> packed;
     const auto add = [&](int64_t image, int64_t row, const WindowAxis& band, const T* copy) {
-      const T* const y_g = detail::first_of<T>(y) + (image * groups + g) * o * windows.count();
-      packed.pack(band.windows * w.windows, o, 1, {y_g + row * w.windows, 1, windows.count()});
       const std::vector<Range> inside = ranges<T>(turned(band), n * w.size, o, w.windows);
-      packed.multiply(n * size,
-                      {copy, bands.elements.data(), bands.windows.data(), inside.data(), n * w.size}, to, to);
+      const T* y_g = detail::first_of<T>(y) + (image * groups + group) * o * l + row * w.windows;
+      for (int64_t g = 0; g < count; ++g, copy += n * bands.plane, y_g += o * l) {
+        packed.pack(band.windows * w.windows, o, 1, {y_g, 1, l});
+        const Matrix<T> to{detail::first_of<T>(sum) + g * n * size * o, o, 1};
+        packed.multiply(
+            n * size, {copy, bands.elements.data(), bands.windows.data(), inside.data(), n * w.size}, to, to);
+      }
     };
-    bands.each<T>(0, x.size(0) * bands.count, x, g * c + first, n, add);
+    bands.each<T>(0, x.size(0) * bands.count, x, group * c + first, count * n, add);
+    const int64_t line = w.size * o;
     const Tensor rows =
-        contiguous(TensorImpl::view(sum, {n, h.size, w.size * o}, {w.size * o, n * w.size * o, 1}));
-    transpose_matrix<T>(o, n * size, {detail::first_of<T>(rows), 1, o},
-                        {detail::first_of<T>(weight) + (g * o * c + first) * size, c * size, 1});
+        contiguous(TensorImpl::view(sum, {count, n, h.size, line}, {h.size * n * line, line, n * line, 1}));
+    for (int64_t g = 0; g < count; ++g)
+      transpose_matrix<T>(o, n * size, {detail::first_of<T>(rows) + g * n * size * o, 1, o},
+                          {detail::first_of<T>(weight) + ((group + g) * o * c + first) * size, c * size, 1});
   });
   return weight;
 }
