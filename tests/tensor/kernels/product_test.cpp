@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
-#include <numeric>
 #include <tuple>
 
 #include "tensor/create.h"
@@ -166,10 +165,8 @@ TEST_CASE_TEMPLATE("gemm: zeros around a range of columns are left out, and rows
     const int64_t k = generator.integer(0, repeat % 10 == 0 ? 1700 : 40), line = generator.integer(1, 30);
     INFO(n, " x ", k, " x ", m);
     Factor<T> a(n, k, 0, generator), b(k, m, repeat % 3, generator);
-    std::vector<int64_t> rows, columns, places(static_cast<size_t>(k));
-    std::iota(places.begin(), places.end(), 0);
-    for (size_t p = places.size(); p > 1; --p)
-      std::swap(places[p - 1], places[static_cast<size_t>(generator.integer(0, static_cast<int64_t>(p)))]);
+    std::vector<int64_t> rows, columns;
+    const std::vector<int64_t> places = randperm(k, &generator).to_vector<int64_t>();
     for (int64_t p = 0; p < k; ++p) columns.push_back(p);
     std::vector<T> banded, ordered(static_cast<size_t>(k * m)), y(static_cast<size_t>(n * m));
     std::vector<kernel::Range> inside;
